@@ -1,0 +1,25 @@
+// Package snapshot is the port to the Applied Configuration store (CFG-05): one snapshot per configuration, replaced
+// atomically, readable by its owner only.
+package snapshot
+
+import (
+	"context"
+
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+)
+
+// Store keeps one snapshot per configuration id.
+type Store interface {
+	// Load returns the stored bytes; CodeNone when nothing was ever applied, CodeUnsafe when the file or its directory
+	// is owned or writable by somebody else.
+	Load(ctx context.Context, configID string) ([]byte, error)
+	// Save replaces the snapshot: old or new after a crash, never a mixture. Any failure keeps the old one.
+	Save(ctx context.Context, configID string, data []byte) error
+}
+
+// Codes.
+const (
+	CodeNone   fault.Code = "snapshot.none"   // args: config
+	CodeUnsafe fault.Code = "snapshot.unsafe" // args: path, detail
+	CodeFailed fault.Code = "snapshot.failed" // args: path, detail
+)
