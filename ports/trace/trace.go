@@ -2,7 +2,11 @@
 // There is no global logger. The Audit Log is not a trace: it is ports/ledger's.
 package trace
 
-import "time"
+import (
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+)
 
 // Stream is the log an event belongs to.
 type Stream string
@@ -52,3 +56,6 @@ func F(name string, value any) Field { return Field{Name: name, Value: value} }
 type Sink interface {
 	Emit(Event)
 }
+
+// CodeFailed: the logs cannot be opened at all; args: path, detail. Later failures never reach the caller of Emit.
+const CodeFailed fault.Code = "trace.failed"
