@@ -1,0 +1,26 @@
+// Package agent is the loop that turns a request into observed work (spec sections 5, 6, 7; AGT-01..09, PLN-*, SES-05/06,
+// OLL-07..14): plan → select skills → act → observe → check → replan or finish, and the guards that weak models need.
+//
+// It is pure. Step turns (state, event) into (state, effects). It never asks a model, runs a tool, reads a skill, a clock
+// or a random number itself; equal events give equal bytes. A State is a value that is never mutated: feeding a copy of it
+// gives the same answer. What the model says never raises a right: calls go out as Act and app's Broker judges each.
+//
+// The caller's duties, in this order:
+//
+//  1. state, effects := Step(State{}, Began{…}) once per Task. Began carries everything that is known at the start.
+//  2. Perform the effects in their order. Progress, Note: hand on (session.Moved; audit, LLM log, app log). Exactly one of
+//     Ask, Act, LoadSkills, Done is the last effect of every step: it says what the machine waits for.
+//  3. On Ask: call the model with Request as it is, with the configured retries around it (REC-01: the machine treats a
+//     transient failure as already retried, and fails). Run a Guard over the chunks; when it trips, cancel the call and
+//     answer ModelFailed with model.CodeRepetition. Answer Replied or ModelFailed with the same CallID.
+//  4. On Act: perform the calls one after the other in their order, each through the Broker, and answer Observed with one
+//     Result per call in the same order. A failed or denied call is a Result with a Fault, never a missing one.
+//     Continue after a failed call: the machine decides what it means.
+//  5. On LoadSkills: read the bodies, answer SkillsLoaded; what cannot be read is left out and named in Failed.
+//  6. To cancel: cancel what is being performed, wait until it returned, and feed Cancelled with the Results that an Act
+//     already has. The answer is Done.
+//  7. On Done: clean up the Task Resources, then feed session.Finished. A State that is done answers nothing any more.
+//  8. Never log thinking (OLL-14); Ask.Request may hold some in the assistant message that a tool call continues: log
+//     Redacted(Ask.Request) instead.
+//  9. An event that does not answer what the machine waits for (an old CallID) is ignored: same state, no effects.
+package agent
