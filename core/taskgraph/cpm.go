@@ -29,8 +29,8 @@ type adjacency struct{ off, to []int }
 
 func (a adjacency) of(i int) []int { return a.to[a.off[i]:a.off[i+1]] }
 
-// link builds both directions from tasks sorted by id. Dependencies that are not in index are left out.
-func link(tasks []Task, index map[ID]int) (deps, next adjacency) {
+// link builds both directions from tasks sorted by id. Dependencies that are not in index are told to dangling.
+func link(tasks []Task, index map[ID]int, dangling func(id, on ID)) (deps, next adjacency) {
 	edges := 0
 	for i := range tasks {
 		edges += len(tasks[i].After)
@@ -39,10 +39,13 @@ func link(tasks []Task, index map[ID]int) (deps, next adjacency) {
 	next = adjacency{off: make([]int, len(tasks)+2)}
 	for i := range tasks {
 		for _, id := range tasks[i].After {
-			if d, ok := index[id]; ok {
-				deps.to = append(deps.to, d)
-				next.off[d+2]++
+			d, ok := index[id]
+			if !ok {
+				dangling(tasks[i].ID, id)
+				continue
 			}
+			deps.to = append(deps.to, d)
+			next.off[d+2]++
 		}
 		deps.off[i+1] = len(deps.to)
 	}

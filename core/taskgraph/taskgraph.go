@@ -43,7 +43,9 @@ func (e Estimate) Explain() string {
 	return "(" + d(e.O) + " + 4*" + d(e.M) + " + " + d(e.P) + ") / 6 = " + e.Expected().String()
 }
 
-func (e Estimate) valid(budget int64) bool { return 0 < e.O && e.O <= e.M && e.M <= e.P && e.P <= budget }
+func (e Estimate) valid(budget int64) bool {
+	return 0 < e.O && e.O <= e.M && e.M <= e.P && e.P <= budget
+}
 
 // Sixths is an exact number of sixths of a token. In JSON it is that integer.
 type Sixths int64

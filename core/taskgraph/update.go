@@ -26,7 +26,7 @@ type Update struct {
 // Update returns the plan with u applied and CPM computed anew (PLN-05), or g itself and CodeRejected with every reason:
 // an update is accepted whole or not at all. The caller keeps its slices.
 func (g Graph) Update(u Update) (Graph, error) {
-	d := newDraft(g)
+	d := newDraft(g, len(u.Add))
 	for _, t := range u.Add {
 		d.add(t.clone())
 	}
@@ -61,10 +61,10 @@ type draft struct {
 	reasons []*fault.Error
 }
 
-func newDraft(g Graph) *draft {
-	d := &draft{g: g, index: make(map[ID]int, g.Len())}
+func newDraft(g Graph, more int) *draft {
+	d := &draft{g: g, index: make(map[ID]int, g.Len()+more), tasks: make([]Task, 0, g.Len()+more)}
 	if g.plan != nil {
-		d.tasks = slices.Clone(g.plan.tasks)
+		d.tasks = append(d.tasks, g.plan.tasks...)
 		for i := range d.tasks {
 			d.index[d.tasks[i].ID] = i
 		}
@@ -83,11 +83,19 @@ func (d *draft) add(t Task) {
 			d.reject(CodeCompleted, t.ID)
 			return
 		}
-		d.reject(CodeDuplicate, t.ID)
+		d.repeat(t)
 		return
 	}
 	d.index[t.ID] = len(d.tasks)
 	d.tasks = append(d.tasks, t)
+}
+
+// repeat rejects a second task of one id. Its dependencies are judged all the same, so that the reasons do not depend on
+// which of the two came first.
+func (d *draft) repeat(t Task) {
+	d.reject(CodeDuplicate, t.ID)
+	first := &d.tasks[d.index[t.ID]]
+	first.After = append(slices.Clone(first.After), t.After...)
 }
 
 func (d *draft) revise(tasks []Task) {
@@ -99,7 +107,7 @@ func (d *draft) revise(tasks []Task) {
 			continue
 		}
 		if d.revised[t.ID] {
-			d.reject(CodeDuplicate, t.ID)
+			d.repeat(t)
 			continue
 		}
 		d.revised[t.ID] = true
@@ -167,23 +175,20 @@ func (d *draft) plan() (p *plan, sorted []int) {
 		d.reasons = append(d.reasons, fault.New(CodeTooMany, "count", n, "limit", limit))
 	}
 	p = &plan{tasks: d.tasks, index: d.index}
-	slices.SortFunc(p.tasks, func(a, b Task) int { return cmp.Compare(a.ID, b.ID) })
+	if byID := func(a, b Task) int { return cmp.Compare(a.ID, b.ID) }; !slices.IsSortedFunc(p.tasks, byID) {
+		slices.SortFunc(p.tasks, byID)
+		for i := range p.tasks {
+			p.index[p.tasks[i].ID] = i
+		}
+	}
 	for i := range p.tasks {
 		t := &p.tasks[i]
-		p.index[t.ID] = i
 		if !slices.IsSorted(t.After) {
 			slices.Sort(t.After)
 		}
 		t.After = slices.Compact(t.After)
 	}
-	for i := range p.tasks {
-		for _, on := range p.tasks[i].After {
-			if _, ok := p.index[on]; !ok {
-				d.reject(CodeDangling, p.tasks[i].ID, "dependency", shown(on))
-			}
-		}
-	}
-	p.deps, p.next = link(p.tasks, p.index)
+	p.deps, p.next = link(p.tasks, p.index, func(id, on ID) { d.reject(CodeDangling, id, "dependency", shown(on)) })
 	sorted, rest := order(p.deps, p.next)
 	for _, path := range cycles(p, rest) {
 		d.reasons = append(d.reasons, fault.New(CodeCycle, "path", path))
