@@ -1,0 +1,107 @@
+package goi18n
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nicksnyder/go-i18n/v2/i18n/template"
+)
+
+// parser knows one construct: {name}, name being [a-z][a-z0-9_]*. Every other brace is text.
+type parser struct{}
+
+var _ template.Parser = parser{}
+
+// Cacheable: a parsed text never changes.
+func (parser) Cacheable() bool { return true }
+
+// Parse never fails.
+func (parser) Parse(src, _, _ string) (template.ParsedTemplate, error) { return split(src), nil }
+
+// parsed alternates: text, name, text, name, … text.
+type parsed []string
+
+func split(src string) parsed {
+	var out parsed
+	done := 0
+	for i := 0; i < len(src); i++ {
+		if src[i] != '{' {
+			continue
+		}
+		end := strings.IndexByte(src[i:], '}')
+		if end < 0 {
+			break
+		}
+		if name := src[i+1 : i+end]; isName(name) {
+			out = append(out, src[done:i], name)
+			i += end
+			done = i + 1
+		}
+	}
+	return append(out, src[done:])
+}
+
+func isName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (i == 0 || (c != '_' && (c < '0' || c > '9'))) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// names returns the placeholders, sorted, each once.
+func (p parsed) names() []string {
+	var out []string
+	for i := 1; i < len(p); i += 2 {
+		out = append(out, p[i])
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// Execute fills the placeholders. One without a value stays as it is written, so that the mistake can be seen.
+func (p parsed) Execute(data any) (string, error) {
+	args, _ := data.(map[string]any)
+	var b strings.Builder
+	for i, part := range p {
+		if i%2 == 0 {
+			b.WriteString(part)
+			continue
+		}
+		v, ok := args[part]
+		if !ok {
+			b.WriteString("{" + part + "}")
+			continue
+		}
+		b.WriteString(value(v))
+	}
+	return b.String(), nil
+}
+
+// value renders an argument. Control characters and direction overrides of foreign text (a file name, a server's answer)
+// must not reach a terminal: they become U+FFFD.
+func value(v any) string {
+	switch v := v.(type) {
+	case string:
+		return clean(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return clean(fmt.Sprint(v))
+}
+
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			return '�'
+		}
+		return r
+	}, s)
+}
