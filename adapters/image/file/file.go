@@ -1,0 +1,226 @@
+// Package file identifies executables on the host's file system (ports/image): it resolves every symlink itself, one by
+// one, reports what it met, and hashes the very file it looked at. It judges nothing, starts nothing, writes nothing.
+package file
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/image"
+)
+
+// maxLinks is the kernel's own bound on symlinks in one path (ELOOP).
+const maxLinks = 40
+
+// maxShebang is what Linux reads of a script's first line (BINPRM_BUF_SIZE).
+const maxShebang = 256
+
+// Identifier implements image.Identifier. It holds no state.
+type Identifier struct{}
+
+var _ image.Identifier = Identifier{}
+
+// New makes one.
+func New() Identifier { return Identifier{} }
+
+// Identify implements image.Identifier.
+func (Identifier) Identify(ctx context.Context, path string) (image.Identity, error) {
+	if !filepath.IsAbs(path) {
+		return image.Identity{}, fault.New(image.CodeRelative, "path", path)
+	}
+	id := image.Identity{Asked: path}
+	var err error
+	if id.Path, id.Links, err = resolve(path); err != nil {
+		return image.Identity{}, err
+	}
+	info, err := os.Lstat(id.Path)
+	if err != nil {
+		return image.Identity{}, failed(err, path)
+	}
+	id.Mode, id.Directory, id.Regular = info.Mode(), info.IsDir(), info.Mode().IsRegular()
+	id.OpenParents = openParents(id.Path, id.Links)
+	id.GroupWritable, id.WorldWritable = writable(info.Mode())
+	if !id.Regular {
+		return id, nil
+	}
+	id.Executable = executable(id.Path, info.Mode())
+	if err := content(ctx, &id, info); err != nil {
+		return image.Identity{}, err
+	}
+	if id.Interpreter != "" {
+		id.InterpreterFound = runnable(id.Interpreter)
+	}
+	return id, nil
+}
+
+// resolve follows symlinks component by component.
+func resolve(path string) (canonical string, links []image.Link, err error) {
+	volume := filepath.VolumeName(path)
+	at := volume + string(filepath.Separator)
+	rest := split(path[len(volume):])
+	for len(rest) > 0 {
+		c := rest[0]
+		rest = rest[1:]
+		switch c {
+		case "", ".":
+			continue
+		case "..":
+			at = filepath.Dir(at)
+			continue
+		}
+		next := filepath.Join(at, c)
+		info, err := os.Lstat(next)
+		if err != nil {
+			return "", nil, failed(err, path)
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			if len(rest) > 0 && !info.IsDir() {
+				return "", nil, fault.New(image.CodeMissing, "path", path)
+			}
+			at = next
+			continue
+		}
+		if len(links) == maxLinks {
+			return "", nil, fault.New(image.CodeCycle, "path", path)
+		}
+		target, err := os.Readlink(next)
+		if err != nil {
+			return "", nil, failed(err, path)
+		}
+		links = append(links, image.Link{Path: next, Target: target})
+		if filepath.IsAbs(target) {
+			v := filepath.VolumeName(target)
+			at = v + string(filepath.Separator)
+			target = target[len(v):]
+		}
+		rest = append(split(target), rest...)
+	}
+	return at, links, nil
+}
+
+func split(path string) []string {
+	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator || r == '/' })
+}
+
+// content hashes the file and reads its first bytes, from one handle, and refuses a file that changed meanwhile.
+func content(ctx context.Context, id *image.Identity, before fs.FileInfo) error {
+	f, err := os.Open(id.Path)
+	if err != nil {
+		return failed(err, id.Path)
+	}
+	defer f.Close() //nolint:errcheck // read only
+	opened, err := f.Stat()
+	if err != nil {
+		return failed(err, id.Path)
+	}
+	if !os.SameFile(before, opened) {
+		return fault.New(image.CodeChanged, "path", id.Path)
+	}
+	head := make([]byte, maxShebang)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return failed(err, id.Path)
+	}
+	id.Format, id.Interpreter = recognise(head[:n])
+	sum := sha256.New()
+	sum.Write(head[:n])
+	size := int64(n)
+	r := bufio.NewReaderSize(f, 256<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return fault.From(err)
+		}
+		m, err := io.CopyN(sum, r, 4<<20)
+		size += m
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return failed(err, id.Path)
+		}
+	}
+	after, err := f.Stat()
+	if err != nil {
+		return failed(err, id.Path)
+	}
+	if size != opened.Size() || after.Size() != opened.Size() || !after.ModTime().Equal(opened.ModTime()) {
+		return fault.New(image.CodeChanged, "path", id.Path)
+	}
+	id.Size, id.SHA256 = size, hex.EncodeToString(sum.Sum(nil))
+	return nil
+}
+
+// recognise names the format; for a script also its interpreter as the kernel would take it.
+func recognise(head []byte) (image.Format, string) {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x7fELF")):
+		return image.FormatELF, ""
+	case bytes.HasPrefix(head, []byte("MZ")):
+		return image.FormatPE, ""
+	case bytes.HasPrefix(head, []byte("\xcf\xfa\xed\xfe")), bytes.HasPrefix(head, []byte("\xca\xfe\xba\xbe")):
+		return image.FormatMachO, ""
+	case bytes.HasPrefix(head, []byte("#!")):
+		line, _, _ := bytes.Cut(head[2:], []byte("\n"))
+		words := strings.FieldsFunc(string(line), func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == 0 })
+		if len(words) == 0 {
+			return image.FormatScript, ""
+		}
+		return image.FormatScript, words[0]
+	}
+	return image.FormatUnknown, ""
+}
+
+// runnable reports whether an interpreter can be started at all.
+func runnable(path string) bool {
+	if !filepath.IsAbs(path) {
+		return false
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && executable(path, info.Mode())
+}
+
+// openParents lists directories that everybody may write, above the file and above every link on the way.
+func openParents(path string, links []image.Link) []string {
+	var open []string
+	seen := map[string]bool{}
+	look := func(p string) {
+		for dir := filepath.Dir(p); !seen[dir]; dir = filepath.Dir(dir) {
+			seen[dir] = true
+			if info, err := os.Stat(dir); err == nil && info.Mode()&fs.ModeSticky == 0 {
+				if _, world := writable(info.Mode()); world {
+					open = append(open, dir)
+				}
+			}
+		}
+	}
+	look(path)
+	for _, l := range links {
+		look(l.Path)
+	}
+	return open
+}
+
+func failed(err error, path string) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Wrap(err, image.CodeMissing, "path", path)
+	case loops(err):
+		return fault.Wrap(err, image.CodeCycle, "path", path)
+	}
+	var pe *fs.PathError
+	detail := err.Error()
+	if errors.As(err, &pe) {
+		detail = pe.Err.Error()
+	}
+	return fault.Wrap(err, image.CodeUnreadable, "path", path, "detail", detail)
+}
