@@ -18,14 +18,13 @@ import "strings"
 func Protected(path string) bool {
 	inside := false
 	for rest := path; rest != ""; {
-		i := strings.IndexAny(rest, `/\`)
-		c, last := rest, true
-		if i >= 0 {
-			c, rest = rest[:i], rest[i+1:]
-			last = rest == ""
-		} else {
-			rest = ""
+		i := 0
+		for i < len(rest) && rest[i] != '/' && rest[i] != '\\' {
+			i++
 		}
+		c := rest[:i]
+		rest = rest[min(i+1, len(rest)):]
+		last := rest == ""
 		switch {
 		case inside && protectedName(c, last):
 			return true

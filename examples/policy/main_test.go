@@ -1,0 +1,21 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestRun(t *testing.T) {
+	var out strings.Builder
+	require.NoError(t, run(&out))
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Len(t, lines, 8)
+	for i, want := range []string{
+		" yes", " yes", "no: policy.protected", "no: policy.no_delete", "no: policy.outside", " yes", " yes", "no: policy.network_unlisted",
+	} {
+		assert.Contains(t, lines[i], want)
+	}
+}
