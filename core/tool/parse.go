@@ -66,10 +66,11 @@ func Parse(call model.ToolCall) (Call, *fault.Error) {
 func fill(c *Call, s spec, members []member) []*fault.Error {
 	var reasons []*fault.Error
 	given := make(map[string]bool, len(members)) // named in the call
-	seen := make(map[string]bool, len(members))  // named, and not null
+	seen := make(map[string]bool, len(members))  // named, and not only null
 	for _, m := range members {
 		if given[m.name] {
 			reasons = append(reasons, fault.New(CodeFieldTwice, "tool", string(s.name), "field", show(m.name)))
+			seen[m.name] = true
 			continue
 		}
 		given[m.name] = true
