@@ -39,6 +39,8 @@ type scope struct {
 	node settings.Node // Map, or the zero Node when absent
 	path string        // "" for the root
 	keys []string      // known keys, in the order of reading
+
+	broken bool // something else stands where the map should be, which is reported: its keys are not missing
 }
 
 func place(n settings.Node) string { return fmt.Sprintf("%s:%d", filepath.Base(n.File), n.Line) }
@@ -103,14 +105,15 @@ func (s *scope) get(name string) (n settings.Node, ok bool) {
 // child opens a nested map.
 func (s *scope) child(name string) *scope {
 	n, ok := s.get(name)
+	broken := s.broken
 	if ok && n.Kind != settings.Map {
 		s.d.bad(CodeWantMap, s.key(name), n, "value", show(n))
-		ok = false
+		ok, broken = false, true
 	}
 	if !ok {
 		n = settings.Node{File: s.node.File, Line: s.node.Line}
 	}
-	return &scope{d: s.d, node: n, path: s.key(name)}
+	return &scope{d: s.d, node: n, path: s.key(name), broken: broken}
 }
 
 // done notes the keys that nobody asked for. It is called once, after the last known key.
@@ -317,6 +320,9 @@ func (s *scope) records(name string) []*scope {
 
 // required reports a missing key. A value that is there but bad has been reported already.
 func (s *scope) required(name string) {
+	if s.broken {
+		return
+	}
 	if n, ok := s.node.Get(name); !ok || n.Kind == settings.Null || (n.Kind == settings.String && strings.TrimSpace(n.String) == "") {
 		at := s.node
 		if ok {
