@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/text"
+	"github.com/agent-mcp/agent-mcp/ports/trace"
+)
+
+// The two MCP Tools; there are never more (MCP-RUN, MCP-STS, AGT-06).
+const (
+	toolRun    = "agent_run"
+	toolStatus = "agent_status"
+)
+
+const maxDescription = 1024 // runes; some clients refuse more
+
+// schema and property are the small part of JSON Schema that every client understands.
+type schema struct {
+	Type                 string              `json:"type"`
+	Properties           map[string]property `json:"properties"`
+	Required             []string            `json:"required"`
+	AdditionalProperties bool                `json:"additionalProperties"`
+}
+
+type property struct {
+	Type        string    `json:"type"`
+	Description string    `json:"description,omitempty"`
+	Items       *property `json:"items,omitempty"`
+}
+
+func (c *core) addTools() {
+	yes, no := true, false
+	c.addTool(mcp.Tool{
+		Name: toolRun, Title: c.text(keyRunTitle), Description: c.text(keyRun),
+		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &no, DestructiveHint: &yes, IdempotentHint: &no, OpenWorldHint: &no},
+	}, schema{Required: []string{"request"}, Properties: map[string]property{
+		"request":     {Type: "string", Description: c.text(keyRunRequest)},
+		"session_id":  {Type: "string", Description: c.text(keyRunSession)},
+		"temperature": {Type: "number", Description: c.text(keyRunTemp)},
+		"images":      {Type: "array", Description: c.text(keyRunImages), Items: &property{Type: "string"}},
+	}}, c.run)
+	c.addTool(mcp.Tool{
+		Name: toolStatus, Title: c.text(keyStatusTitle), Description: c.text(keyStatus),
+		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no},
+	}, schema{Required: []string{"task_id"}, Properties: map[string]property{
+		"task_id":    {Type: "string", Description: c.text(keyStatusTask)},
+		"session_id": {Type: "string", Description: c.text(keyStatusSession)},
+	}}, c.status)
+}
+
+// handler answers a tool call with a text or a fault.
+type handler func(ctx context.Context, r *request) (string, *fault.Error)
+
+func (c *core) addTool(tool mcp.Tool, s schema, h handler) {
+	s.Type = "object"
+	raw, err := json.Marshal(s)
+	if err != nil {
+		panic("mcp: the schema of " + tool.Name + " cannot be encoded")
+	}
+	tool.RawInputSchema = raw
+	c.sdk.AddTool(tool, func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		r, ok := ctx.Value(requestKey{}).(*request)
+		if !ok {
+			return nil, errors.New("tool called past the core")
+		}
+		answer, f := h(ctx, r)
+		switch {
+		case f == nil:
+			return mcp.NewToolResultText(c.cut(answer)), nil
+		case f.Code == fault.CodeInternal:
+			return nil, f // a bug of ours is no result that a model could act on
+		}
+		c.note(trace.Info, "mcp.refused", trace.F("tool", r.tool), trace.F("code", string(f.Code)))
+		return mcp.NewToolResultError(c.cut(c.catalog.Fault(f))), nil
+	})
+}
+
+// run is agent_run (MCP-RUN-01..05, MCP-ASY-01).
+func (c *core) run(ctx context.Context, r *request) (string, *fault.Error) {
+	req, f := c.runArguments(r.args)
+	if f != nil {
+		return "", f
+	}
+	req.Owner = r.owner
+	acc, err := c.runner.Run(ctx, req)
+	if err != nil {
+		return "", fault.From(err)
+	}
+	r.accepted = &acc
+	return acc.Text, nil
+}
+
+// status is agent_status (MCP-STS-01..03).
+func (c *core) status(ctx context.Context, r *request) (string, *fault.Error) {
+	task, session, f := c.statusArguments(r.args)
+	if f != nil {
+		return "", f
+	}
+	st, err := c.runner.Status(ctx, task, session)
+	if err != nil {
+		return "", fault.From(err)
+	}
+	return st.Text, nil
+}
+
+// text is a description: what a client shows and a model reads.
+func (c *core) text(key text.Key) string {
+	s := c.catalog.Text(key, nil)
+	if utf8.RuneCountInString(s) > maxDescription { // a dropped-in locale may not break clients
+		s = string([]rune(s)[:maxDescription-1]) + "…"
+	}
+	return s
+}
+
+// cut bounds the text of a result and says what is missing.
+func (c *core) cut(s string) string {
+	if len(s) <= c.limits.ResultBytes {
+		return s
+	}
+	end := c.limits.ResultBytes
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end] + "\n" + c.catalog.Text(keyCut, map[string]any{"bytes": len(s) - end})
+}
