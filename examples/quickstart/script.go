@@ -1,0 +1,80 @@
+package main
+
+import (
+	"embed"
+
+	"github.com/agent-mcp/agent-mcp/adapters/model/scripted"
+)
+
+//go:embed story
+var files embed.FS
+
+// plot is what differs between the Python and the shell version of the story.
+type plot struct {
+	program, tests, alias string
+	run                   []string
+	bug, fix              string
+}
+
+// story is the scripted model: it plans, writes a program with a mistake and tests that find it, runs them, fixes the
+// mistake, runs them again, and reports. Only the choices are scripted: files, processes and results are real.
+func story(say *speaker, python bool) scripted.Script {
+	p := plot{
+		program: "wordcount.sh", tests: "test_wordcount.sh", alias: "sh", run: []string{"test_wordcount.sh"},
+		bug: "    n=$((n + 1))\ndone", fix: "done",
+	}
+	if python {
+		p = plot{
+			program: "wordcount.py", tests: "test_wordcount.py", alias: "python", run: []string{"-B", "-m", "unittest", "-v"},
+			bug: `text.split(" ")`, fix: `text.split()`,
+		}
+	}
+	run := scripted.Use(scripted.Tool("run_process", map[string]any{"command": p.alias, "args": p.run}))
+	act := func(name string, reply scripted.Turn) scripted.Step {
+		reply.PaceMS = 2
+		return scripted.Step{Name: name, When: scripted.Match{Tools: scripted.Yes}, Reply: reply}
+	}
+	return scripted.Script{
+		Model: scriptedModel,
+		Steps: []scripted.Step{
+			{Name: "plan", When: scripted.Match{Format: scripted.Yes}, Reply: scripted.JSON(p.plan())},
+			act("write the program", write(p.program)),
+			act("report the program", scripted.Say("The program is written.")),
+			act("write the tests", write(p.tests)),
+			act("report the tests", scripted.Say("The tests are written.")),
+			act("run the tests", run),
+			act("look at the program", scripted.Use(scripted.Tool("read_file", map[string]any{"path": p.program}))),
+			act("fix the mistake", scripted.Use(scripted.Tool("patch_file", map[string]any{"path": p.program, "old": p.bug, "new": p.fix}))),
+			act("run the tests again", run),
+			act("report the result", scripted.Say("All tests pass after one fix.")),
+			{Name: "answer", When: scripted.Match{Tools: scripted.No, Format: scripted.No}, Times: scripted.Forever, Reply: scripted.Say(say.text("story.answer", "program", p.program, "tests", p.tests))},
+		},
+	}
+}
+
+func write(name string) scripted.Turn {
+	b, err := files.ReadFile("story/" + name)
+	if err != nil {
+		panic("quickstart: embedded file " + name + " is missing")
+	}
+	return scripted.Use(scripted.Tool("write_file", map[string]any{"path": name, "content": string(b)}))
+}
+
+// plan is what the model answers to the planning call.
+func (p plot) plan() map[string]any {
+	task := func(id, title, budget string, o, m, most int, expects map[string]any, after ...string) map[string]any {
+		if after == nil {
+			after = []string{}
+		}
+		return map[string]any{
+			"id": id, "title": title, "depends_on": after, "o": o, "m": m, "p": most, "budget": budget,
+			"expects": []any{expects},
+		}
+	}
+	file := func(name string) map[string]any { return map[string]any{"kind": "file", "path": name} }
+	return map[string]any{"tasks": []any{
+		task("t1", "Write "+p.program, "16K", 1500, 3000, 8000, file(p.program)),
+		task("t2", "Write "+p.tests, "16K", 1500, 4000, 9000, file(p.tests)),
+		task("t3", "Run the tests and fix what fails", "32K", 4000, 9000, 20000, map[string]any{"kind": "process", "alias": p.alias}, "t1", "t2"),
+	}}
+}
