@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/agent-mcp/agent-mcp/core/agent"
+	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/session"
+	"github.com/agent-mcp/agent-mcp/core/tool"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/model"
+	"github.com/agent-mcp/agent-mcp/ports/service"
+	"github.com/agent-mcp/agent-mcp/ports/trace"
+	"github.com/agent-mcp/agent-mcp/ports/turn"
+)
+
+// task is one Task under way.
+type task struct {
+	*Engine
+	scope audit.Ref
+	hands Hands
+}
+
+// perform runs one started Task to its end and feeds Finished exactly once, after all resources are gone.
+func (e *Engine) perform(ctx context.Context, start session.Start) {
+	defer e.running.Done()
+	t := &task{Engine: e, scope: audit.Ref{Session: start.SessionID, Task: start.TaskID}}
+	out := t.run(ctx, start)
+	e.feed(session.Finished{
+		At: e.now(), TaskID: start.TaskID, State: out.State, Progress: out.Progress,
+		Answer: out.Answer, Fault: out.Fault, Memory: out.Memory,
+	})
+}
+
+// run waits for the turn, takes what the Task needs, drives the agent, and gives everything back.
+func (t *task) run(ctx context.Context, start session.Start) (out agent.Outcome) {
+	me := t.Me
+	me.Task = start.TaskID
+	release, err := t.Turn.Acquire(ctx, me, func(h turn.Holder) {
+		t.emit(trace.Info, "task.waiting", t.scope, trace.F("pid", h.PID), trace.F("for", h.Task))
+		t.feed(session.Waiting{TaskID: start.TaskID, Holder: h})
+	})
+	if err != nil {
+		return t.ending(ctx, err)
+	}
+	defer release()
+	if t.hands, err = t.Hands(ctx, t.scope); err != nil {
+		return t.ending(ctx, err)
+	}
+	defer func() {
+		if err := t.hands.Close(); err != nil {
+			// PRF-02: what could not be cleaned up stays in the journal for the next start, and the Task says so.
+			t.emit(trace.Error, "task.cleanup", t.scope, trace.F("detail", err.Error()))
+			out.State, out.Answer, out.Fault = service.Failed, "", fault.From(err)
+		}
+	}()
+	return t.drive(ctx, start)
+}
+
+// ending is the outcome of a Task that never reached the agent.
+func (t *task) ending(ctx context.Context, err error) agent.Outcome {
+	f := fault.From(err)
+	state := service.Failed
+	if ctx.Err() != nil {
+		state, f = service.Cancelled, fault.From(context.Cause(ctx))
+	}
+	return agent.Outcome{State: state, Fault: f}
+}
+
+// drive is the loop of core/agent's doc.go: one event in, effects out, until Done.
+func (t *task) drive(ctx context.Context, start session.Start) agent.Outcome {
+	began, err := t.began(ctx, start)
+	if err != nil {
+		return t.ending(ctx, err)
+	}
+	var (
+		state  agent.State
+		event  agent.Event = began
+		partly []tool.Result
+	)
+	for {
+		var effects []agent.Effect
+		state, effects = agent.Step(state, event)
+		event = nil
+		for _, eff := range effects {
+			switch eff := eff.(type) {
+			case agent.Progress:
+				t.feed(session.Moved{At: t.now(), TaskID: start.TaskID, State: eff.State, Progress: eff.Progress})
+			case agent.Note:
+				t.note(eff)
+			case agent.Ask:
+				event = t.ask(ctx, eff)
+			case agent.Act:
+				event, partly = t.act(ctx, eff)
+			case agent.LoadSkills:
+				event = t.load(ctx, eff)
+			case agent.Done:
+				return eff.Outcome
+			}
+		}
+		if ctx.Err() != nil {
+			event, partly = agent.Cancelled{Fault: fault.From(context.Cause(ctx)), Results: partly}, nil
+		}
+		if event == nil {
+			return agent.Outcome{State: service.Failed, Fault: fault.New(fault.CodeInternal, "detail", "the agent waits for nothing")}
+		}
+	}
+}
+
+// began collects what the agent needs to know at the start.
+func (t *task) began(ctx context.Context, start session.Start) (agent.Began, error) {
+	s := t.cfg.Agent
+	if start.Temperature != nil {
+		s.Options.Temperature = start.Temperature // OLL-06: this Task's copy only
+	}
+	info, err := t.inspect(ctx)
+	if err != nil && len(start.Images) > 0 {
+		return agent.Began{}, err
+	}
+	if info != nil {
+		if len(start.Images) > 0 && !info.Has("vision") {
+			return agent.Began{}, fault.New(model.CodeNoVision, "model", s.Model)
+		}
+		if n := info.ContextLength; n > 0 && s.Options.NumCtx != nil && *s.Options.NumCtx > n {
+			s.ContextTokens = n // the server clips without a word
+		}
+	}
+	return agent.Began{
+		TaskID: start.TaskID, Request: start.Request, Images: start.Images,
+		Settings: s, Prompt: t.cfg.Layers, Tools: t.cfg.Tools, Memory: start.Memory,
+	}, nil
+}
+
+// inspect asks the server about the model once; a server that does not answer now is asked again by the next Task.
+func (t *task) inspect(ctx context.Context) (*model.Info, error) {
+	t.mu.Lock()
+	known := t.info
+	t.mu.Unlock()
+	if known != nil || t.Inspector == nil {
+		return known, nil
+	}
+	info, err := t.Inspector.Inspect(ctx, t.cfg.Agent.Model)
+	if err != nil {
+		return nil, err
+	}
+	t.Know(info)
+	return &info, nil
+}
+
+// ask performs one model call under the repetition guard.
+func (t *task) ask(ctx context.Context, a agent.Ask) agent.Event {
+	callCtx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	s := t.scope
+	s.PlannerTask, s.Call = string(a.PlannerTask), a.CallID
+	started := t.now()
+	t.logPrompt(s, a)
+	var guard agent.Guard
+	reply, err := t.Model.Chat(callCtx, a.Request, func(c model.Chunk) {
+		if guard.Add(c.Content + c.Thinking) {
+			stop(fault.New(model.CodeRepetition))
+		}
+	})
+	if cause := context.Cause(callCtx); err != nil && ctx.Err() == nil && errors.Is(cause, fault.New(model.CodeRepetition)) {
+		err = cause
+	}
+	t.logReply(s, a, reply, err, t.now().Sub(started))
+	if err != nil {
+		return agent.ModelFailed{CallID: a.CallID, Fault: fault.From(err)}
+	}
+	return agent.Replied{CallID: a.CallID, Reply: reply}
+}
+
+// act performs a batch of calls in order. A cancel stops before the next call; what was done is kept.
+func (t *task) act(ctx context.Context, a agent.Act) (agent.Event, []tool.Result) {
+	results := make([]tool.Result, 0, len(a.Calls))
+	for _, c := range a.Calls {
+		if ctx.Err() != nil {
+			return nil, results
+		}
+		ref := t.scope
+		ref.PlannerTask, ref.Call = string(a.PlannerTask), c.ID
+		results = append(results, t.hands.Do(ctx, ref, c))
+	}
+	return agent.Observed{CallID: a.CallID, Results: results}, results
+}
+
+func (t *task) load(ctx context.Context, l agent.LoadSkills) agent.Event {
+	if t.Skills == nil {
+		return agent.SkillsLoaded{CallID: l.CallID, Failed: l.Names}
+	}
+	loaded, failed := t.Skills.Load(ctx, l.Names)
+	return agent.SkillsLoaded{CallID: l.CallID, Skills: loaded, Failed: failed}
+}
