@@ -1,0 +1,49 @@
+package broker
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxValue bounds one inherited value.
+const maxValue = 64
+
+// Environment builds a process's environment from nothing (SEC-INV-08). Of the host's only the locale and the time zone
+// come along, and only when their value is plain text that can carry no secret path and no command; what makes programs
+// print plainly is added. The adapter adds PATH, HOME and TMPDIR. The result is sorted, one entry per name.
+func Environment(host []string) []string {
+	out := map[string]string{"TERM": "dumb", "NO_COLOR": "1"}
+	for _, line := range host {
+		name, value, ok := strings.Cut(line, "=")
+		if ok && inherited(name) && plain(value) {
+			out[name] = value
+		}
+	}
+	lines := make([]string, 0, len(out))
+	for name, value := range out {
+		lines = append(lines, name+"="+value)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func inherited(name string) bool {
+	switch name {
+	case "LANG", "LC_ALL", "LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_NUMERIC", "LC_TIME", "TZ":
+		return true
+	}
+	return false
+}
+
+// plain accepts what locale and zone names are made of ("ja_JP.UTF-8", "Asia/Tokyo", "UTC+9"): no absolute path, no "..".
+func plain(value string) bool {
+	if value == "" || len(value) > maxValue || value[0] == '/' || value[0] == ':' || strings.Contains(value, "..") {
+		return false
+	}
+	for _, c := range []byte(value) {
+		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("_-+./@,", rune(c)) {
+			return false
+		}
+	}
+	return true
+}
