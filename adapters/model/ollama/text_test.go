@@ -142,7 +142,9 @@ func TestRead_EveryCut(t *testing.T) {
 // Why nothing answered: too slow to connect is not the same as nobody there.
 func TestUnreachable(t *testing.T) {
 	m := client(t, Config{BaseURL: "http://u:secret@host:1", ConnectTimeout: 5e9})
-	dial := func(err error) error { return &url.Error{Op: "Post", URL: "x", Err: &net.OpError{Op: "dial", Err: err}} }
+	dial := func(err error) error {
+		return &url.Error{Op: "Post", URL: "x", Err: &net.OpError{Op: "dial", Err: err}}
+	}
 	assert.Equal(t, model.CodeConnectTimeout, m.unreachable(dial(os.ErrDeadlineExceeded)).Code)
 	assert.Equal(t, "5s", m.unreachable(dial(os.ErrDeadlineExceeded)).Args["limit"])
 	assert.Equal(t, model.CodeUnreachable, m.unreachable(dial(io.EOF)).Code)
