@@ -17,6 +17,17 @@ type Store interface {
 	Save(ctx context.Context, configID string, data []byte) error
 }
 
+// ValidID reports whether an id can name a place in a store: 1..64 of a-z, 0-9 and '-'. Load and Save refuse any other
+// id with CodeFailed.
+func ValidID(configID string) bool {
+	for _, c := range []byte(configID) {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
+			return false
+		}
+	}
+	return configID != "" && len(configID) <= 64
+}
+
 // Codes.
 const (
 	CodeNone   fault.Code = "snapshot.none"   // args: config
