@@ -1,0 +1,13 @@
+// Package linux runs commands confined by namespaces, Landlock and seccomp together, unprivileged, and reports what it
+// really enforced (spec section 8; design: sandbox.md). It never decides a right, never writes into a user's root, and
+// never runs anything when a layer is missing.
+//
+// One run: the Broker (this process) checks the Spec, hashes the entry and takes a helper. The helper is the same
+// binary, started again in fresh user, mount, pid, net, ipc, uts and cgroup namespaces, where it is PID 1. It has built
+// a private root with the read-only runtime; now it receives the order over a SOCK_SEQPACKET descriptor, binds the
+// roots descriptor to descriptor, confines one locked thread (Landlock, capabilities, seccomp are per thread) and forks
+// the entry from it. It counts processes through the seccomp listener, watches memory, reaps, kills all, and answers.
+// A helper serves one run; the next one is prepared meanwhile.
+//
+// main and TestMain call RunHelperIfAsked first. x/sys is used by internal/kernel alone.
+package linux

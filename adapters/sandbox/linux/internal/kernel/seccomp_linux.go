@@ -1,0 +1,85 @@
+package kernel
+
+import (
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/filter"
+)
+
+// SeccompNotifies reports whether the kernel has filters with user notification and CONTINUE (5.5): seccomp(2).
+func SeccompNotifies() bool {
+	action := uint32(filter.Notify)
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	return e == 0
+}
+
+// Filter installs a program on the calling thread. It returns the listener for Notify actions.
+func Filter(insns []filter.Insn) (listener int, err error) {
+	prog := unix.SockFprog{Len: uint16(len(insns)), Filter: (*unix.SockFilter)(unsafe.Pointer(&insns[0]))}
+	flags := []uintptr{unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER}
+	for _, f := range flags { // the second for kernels before 5.19
+		fd, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, f, uintptr(unsafe.Pointer(&prog)))
+		if e == 0 {
+			return int(fd), nil
+		}
+		err = e
+		if e != unix.EINVAL {
+			break
+		}
+	}
+	return -1, err
+}
+
+type notification struct {
+	id    uint64
+	pid   uint32
+	flags uint32
+	nr    int32
+	arch  uint32
+	ip    uint64
+	args  [6]uint64
+}
+
+type response struct {
+	id    uint64
+	val   int64
+	error int32
+	flags uint32
+}
+
+// Question is one call that waits for an answer.
+type Question struct {
+	id  uint64
+	TID int32 // the asking thread, in this process's pid namespace
+}
+
+// Ask takes the next question; ok is false when the asker is gone by now.
+func Ask(listener int) (q Question, ok bool) {
+	var n notification
+	if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); e != 0 {
+		return Question{}, false
+	}
+	return Question{id: n.id, TID: int32(n.pid)}, true
+}
+
+// Answer lets the call go on, or makes it fail with EAGAIN.
+func Answer(listener int, q Question, allow bool) {
+	r := response{id: q.id}
+	if allow {
+		r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
+	} else {
+		r.error = -int32(unix.EAGAIN)
+	}
+	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r)))
+}
+
+// Wait polls two descriptors for at most ms milliseconds: input on the first, hang-up on the second.
+func Wait(listener, peer, ms int) (asked, hungUp bool) {
+	fds := [2]unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}, {Fd: int32(peer), Events: 0}}
+	if _, err := unix.Poll(fds[:], ms); err != nil {
+		return false, false
+	}
+	return fds[0].Revents&unix.POLLIN != 0, fds[1].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
+}

@@ -1,0 +1,179 @@
+package linux
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+)
+
+// facts is what preflight found on the host.
+type facts struct {
+	ABI         int    // Landlock, 0 = none
+	Seccomp     bool   // with user notification
+	Arch        bool   // there is a system call table
+	FailedStep  string // of a trial helper, "" = it got ready
+	FailedWith  string // its error text
+	Detail      *fault.Error
+	UserNSOff   bool // a sysctl forbids user namespaces
+	AppArmor    bool // AppArmor restricts them for ordinary programs
+	MaskedProc  bool // something is mounted over parts of /proc
+	CgroupWrite bool // a cgroup could be made (not used yet)
+}
+
+// judge turns facts into a report. Nothing degrades silently: every cause is named.
+func judge(f facts) (level sandbox.Level, missing []*fault.Error) {
+	if f.ABI < leastABI {
+		missing = append(missing, fault.New(sandbox.CodeNoLandlock, "have", f.ABI, "want", leastABI))
+	}
+	if !f.Seccomp || !f.Arch {
+		missing = append(missing, fault.New(sandbox.CodeNoSeccomp))
+	}
+	if f.FailedStep != "" {
+		missing = append(missing, cause(f))
+	}
+	if len(missing) > 0 {
+		return sandbox.LevelNone, missing
+	}
+	return sandbox.L2, []*fault.Error{fault.New(sandbox.CodeNoCgroup)}
+}
+
+func cause(f facts) *fault.Error {
+	switch {
+	case f.UserNSOff:
+		return fault.New(sandbox.CodeNoUserNS)
+	case f.AppArmor:
+		return fault.New(sandbox.CodeAppArmorUserNS)
+	case f.FailedStep == "clone" || f.FailedStep == "mount tmpfs":
+		return fault.New(sandbox.CodeNoUserNS)
+	case f.FailedStep == "mount proc" && f.MaskedProc:
+		return fault.New(sandbox.CodeMaskedProc)
+	case f.Detail != nil:
+		return f.Detail
+	}
+	return fault.New(sandbox.CodeUnavailable, "detail", f.FailedStep+": "+f.FailedWith)
+}
+
+// masked reports mounts over parts of /proc in the text of /proc/self/mountinfo.
+func masked(mountinfo string) bool {
+	for line := range strings.Lines(mountinfo) {
+		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[4], "/proc/") {
+			return true
+		}
+	}
+	return false
+}
+
+// isInitial reports that the text of /proc/self/uid_map is the identity over all ids.
+func isInitial(uidMap string) bool {
+	return slices.Equal(strings.Fields(uidMap), []string{"0", "0", fmt.Sprint(uint32(1<<32 - 1))})
+}
+
+// abilities is what a level enforces, item by item.
+func abilities(level sandbox.Level) []sandbox.Ability {
+	how := map[sandbox.Item]sandbox.Ability{}
+	if level >= sandbox.L2 {
+		for _, a := range []sandbox.Ability{
+			{Item: sandbox.ItemRead, Strength: sandbox.Exact, Mechanism: "mount-namespace+landlock"},
+			{Item: sandbox.ItemWrite, Strength: sandbox.Exact, Mechanism: "landlock+read-only-bind"},
+			{Item: sandbox.ItemExecute, Strength: sandbox.Exact, Mechanism: "landlock+noexec-bind"},
+			{Item: sandbox.ItemDelete, Strength: sandbox.Exact, Mechanism: "landlock"},
+			{Item: sandbox.ItemNetwork, Strength: sandbox.Exact, Mechanism: "network-namespace+seccomp"},
+			{Item: sandbox.ItemProcesses, Strength: sandbox.Exact, Mechanism: "seccomp-listener+rlimit"},
+			{Item: sandbox.ItemMemory, Strength: sandbox.Approximate, Mechanism: "rlimit+poll"},
+			{Item: sandbox.ItemWallClock, Strength: sandbox.Exact, Mechanism: "pid-namespace"},
+			{Item: sandbox.ItemKillAll, Strength: sandbox.Exact, Mechanism: "pid-namespace"},
+			{Item: sandbox.ItemCredentials, Strength: sandbox.Exact, Mechanism: "environment+keyring+close-range"},
+			{Item: sandbox.ItemEntry, Strength: sandbox.Exact, Mechanism: "sha256+exec-descriptor"},
+		} {
+			how[a.Item] = a
+		}
+	}
+	out := make([]sandbox.Ability, 0, len(sandbox.Items()))
+	for _, item := range sandbox.Items() {
+		a := how[item]
+		a.Item = item
+		out = append(out, a)
+	}
+	return out
+}
+
+func strongEnough(r sandbox.Report, want sandbox.Strength) *fault.Error {
+	if r.Level < sandbox.L2 {
+		detail := "the host gives no level this sandbox can use"
+		return fault.New(sandbox.CodeUnavailable, "detail", detail).With(r.Missing...)
+	}
+	var found []*fault.Error
+	for _, item := range []sandbox.Item{sandbox.ItemMemory, sandbox.ItemProcesses} {
+		if have := r.Ability(item).Strength; have < want {
+			found = append(found, fault.New(sandbox.CodeTooWeak, "item", string(item), "have", have.String(), "want", want.String()))
+		}
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return found[0].With(found[1:]...)
+}
+
+// checkHere judges what depends on this system's layout.
+func checkHere(s sandbox.Spec, baseline []rights.Root) *fault.Error {
+	var found []*fault.Error
+	for _, r := range s.Roots {
+		if systemPath(r.Path) {
+			found = append(found, fault.New(sandbox.CodeBadSpec, "detail", "the sandbox builds this place itself: "+r.Path))
+		}
+		for _, b := range baseline {
+			if r.Path != b.Path && sandbox.Under(r.Path, b.Path) && !r.Rights.Has(rights.Read) {
+				found = append(found, fault.New(sandbox.CodeNestedRoots, "path", r.Path, "parent", b.Path))
+			}
+		}
+	}
+	_, inRoot := sandbox.RootOf(s.Roots, s.Entry.Path)
+	_, inBase := sandbox.RootOf(baseline, s.Entry.Path)
+	if !inRoot && !inBase {
+		found = append(found, fault.New(sandbox.CodeBadSpec, "detail", "the entry lies in no root: "+s.Entry.Path))
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return found[0].With(found[1:]...)
+}
+
+// writable reports that the tree could change the file at path, or put another in its place.
+func writable(roots []rights.Root, path string) bool {
+	return slices.ContainsFunc(roots, func(r rights.Root) bool { return sandbox.Under(path, r.Path) && r.Rights.Has(rights.Write) })
+}
+
+// rules are the Landlock rules of a run. A rule on a directory covers what is mounted below.
+func rules(s sandbox.Spec, baseline []baseItem, tmp string) (out []rule) {
+	for _, b := range baseline {
+		if b.Link != "" {
+			continue
+		}
+		a := uint64(llRead)
+		if b.Exec {
+			a |= llExecute
+		}
+		out = append(out, rule{b.Path, a})
+	}
+	for _, f := range []string{"/etc/passwd", "/etc/group", "/etc/hosts"} {
+		out = append(out, rule{f, llRead})
+	}
+	tmpAccess := uint64(llRead | llWrite | llDelete)
+	if tmpExec(s.Roots) {
+		tmpAccess |= llExecute
+	}
+	out = append(out, rule{"/proc", llRead}, rule{tmp, tmpAccess}, rule{"/dev/shm", llRead | llWrite | llDelete},
+		rule{"/dev/pts", llRead | llDevice})
+	for _, d := range []string{"null", "zero", "full", "random", "urandom"} {
+		out = append(out, rule{filepath.Join("/dev", d), llDevice})
+	}
+	for _, r := range s.Roots {
+		out = append(out, rule{r.Path, access(r.Rights)})
+	}
+	return out
+}

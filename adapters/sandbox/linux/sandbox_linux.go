@@ -1,0 +1,175 @@
+package linux
+
+import (
+	"context"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+)
+
+// Sandbox is the Linux adapter of the port. Make it with New.
+type Sandbox struct {
+	options  Options
+	who      identity
+	abi      int
+	baseline []baseItem
+	spawner  *spawner
+	hashes   hashes
+	owners   owners
+
+	life   context.Context // ends with Close
+	cancel context.CancelFunc
+	wait   sync.WaitGroup // helpers and runs
+
+	mu     sync.Mutex
+	closed bool
+	spare  chan spareChild // capacity 1; nil when none is under way
+	report *sandbox.Report
+}
+
+type spareChild struct {
+	c   *child
+	err error
+}
+
+var _ sandbox.Sandbox = (*Sandbox)(nil)
+
+// New makes a Sandbox. It starts nothing but a thread; the process must call RunHelperIfAsked first in main.
+func New(options Options) *Sandbox {
+	o := options.withDefaults()
+	uidMap, _ := os.ReadFile("/proc/self/uid_map")
+	life, cancel := context.WithCancel(context.Background())
+	return &Sandbox{
+		options: o, who: whoAmI(o.RootUID, string(uidMap)), abi: kernel.LandlockABI(), baseline: findBaseline(),
+		spawner: newSpawner(), life: life, cancel: cancel,
+	}
+}
+
+// enter registers a use that Close waits for.
+func (s *Sandbox) enter() *fault.Error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fault.New(sandbox.CodeClosed)
+	}
+	s.wait.Add(1)
+	return nil
+}
+
+// Close implements sandbox.Sandbox. Repeats do nothing more.
+func (s *Sandbox) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	spare := s.spare
+	s.spare = nil
+	s.mu.Unlock()
+	s.cancel()
+	if spare != nil {
+		if got := <-spare; got.c != nil {
+			got.c.end()
+		}
+	}
+	s.wait.Wait()
+	s.spawner.stop()
+	s.owners.close()
+	return nil
+}
+
+// ready starts a helper and waits until it has prepared itself.
+func (s *Sandbox) ready() (*child, error) {
+	c, err := s.startChild()
+	if err != nil {
+		return nil, &stepError{step: "clone", code: sandbox.CodeUnavailable, err: err, args: map[string]string{"detail": "new namespaces: " + err.Error()}}
+	}
+	r, err := c.next()
+	if err == nil && r.Kind == kindReady {
+		return c, nil
+	}
+	c.end()
+	if err != nil {
+		return nil, &stepError{step: "exec", code: sandbox.CodeUnavailable, err: err, args: map[string]string{"detail": "the helper did not start: " + err.Error()}}
+	}
+	return nil, &stepError{step: r.Step, code: r.Code, args: r.Args, err: r.fault()}
+}
+
+// prepareSpare starts the next helper in the background, at most one.
+func (s *Sandbox) prepareSpare() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.spare != nil || s.options.NoSpare {
+		return
+	}
+	ch := make(chan spareChild, 1)
+	s.spare = ch
+	s.wait.Add(1)
+	go func() {
+		defer s.wait.Done()
+		c, err := s.ready()
+		ch <- spareChild{c, err}
+	}()
+}
+
+// take returns a prepared helper for one run.
+func (s *Sandbox) take() (*child, error) {
+	s.mu.Lock()
+	spare := s.spare
+	s.spare = nil
+	s.mu.Unlock()
+	if spare != nil {
+		got := <-spare
+		if got.err != nil {
+			return nil, got.err
+		}
+		select {
+		case <-got.c.gone: // somebody killed it meanwhile
+			got.c.release()
+		default:
+			return got.c, nil
+		}
+	}
+	return s.ready()
+}
+
+// Run implements sandbox.Sandbox.
+func (s *Sandbox) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, error) {
+	if f := s.enter(); f != nil {
+		return sandbox.Result{}, f
+	}
+	defer s.wait.Done()
+	if err := ctx.Err(); err != nil {
+		return sandbox.Result{}, fault.From(err)
+	}
+	if f := sandbox.Check(spec); f != nil {
+		return sandbox.Result{}, f
+	}
+	if f := checkHere(spec, baselineRoots(s.baseline)); f != nil {
+		return sandbox.Result{}, f
+	}
+	if spec.Network.Mode != sandbox.NetworkNone {
+		return sandbox.Result{}, fault.New(sandbox.CodeNetworkMode, "mode", string(spec.Network.Mode))
+	}
+	report, err := s.Preflight(ctx)
+	if err != nil {
+		return sandbox.Result{}, err
+	}
+	if f := strongEnough(report, spec.Require); f != nil {
+		return sandbox.Result{}, f
+	}
+	r, f := s.newRun(spec)
+	if f != nil {
+		return sandbox.Result{}, f
+	}
+	defer r.close()
+	start := time.Now()
+	result, f := r.perform(ctx, start)
+	if f != nil {
+		return sandbox.Result{}, f
+	}
+	result.Enforced = report.Abilities
+	result.Elapsed = time.Since(start)
+	return result, nil
+}

@@ -1,0 +1,150 @@
+package linux
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"runtime"
+	"sync"
+	"syscall"
+
+	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
+)
+
+// spawner starts helpers from one thread that lives as long as the Sandbox: PDEATHSIG is bound to the thread that
+// created the child, not to the process.
+type spawner struct {
+	jobs chan func()
+	once sync.Once
+}
+
+func newSpawner() *spawner {
+	s := &spawner{jobs: make(chan func())}
+	go func() {
+		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+		for job := range s.jobs {
+			job()
+		}
+	}()
+	return s
+}
+
+func (s *spawner) start(args []string, files []*os.File, sys *syscall.SysProcAttr) (p *os.Process, err error) {
+	done := make(chan struct{})
+	s.jobs <- func() {
+		defer close(done)
+		p, err = os.StartProcess("/proc/self/exe", args, &os.ProcAttr{Dir: "/", Env: []string{}, Files: files, Sys: sys})
+	}
+	<-done
+	return p, err
+}
+
+func (s *spawner) stop() { s.once.Do(func() { close(s.jobs) }) }
+
+// child is one helper process as the Broker sees it.
+type child struct {
+	proc *os.Process
+	ctl  int
+	gone chan struct{} // closed when the process is reaped, which is after its whole namespace died
+	once sync.Once
+}
+
+// identity is who the programs are: ids on the host and inside.
+type identity struct {
+	globalRoot bool // this process is the root of the system: its programs get another id
+	uid, gid   int  // inside
+	uids, gids []syscall.SysProcIDMap
+}
+
+func whoAmI(rootUID int, uidMap string) identity {
+	uid, gid := os.Geteuid(), os.Getegid()
+	if uid == 0 && isInitial(uidMap) {
+		// Everything but root itself is mapped: CAP_DAC_OVERRIDE then reaches no file that belongs to root outside.
+		all := []syscall.SysProcIDMap{{ContainerID: 1, HostID: 1, Size: lastID}}
+		return identity{globalRoot: true, uid: rootUID, gid: rootUID, uids: all, gids: all}
+	}
+	one := func(id int) (int, []syscall.SysProcIDMap) {
+		inside := id
+		if id == 0 {
+			inside = 1000 // root of a container: no root inside
+		}
+		return inside, []syscall.SysProcIDMap{{ContainerID: inside, HostID: id, Size: 1}}
+	}
+	who := identity{}
+	who.uid, who.uids = one(uid)
+	who.gid, who.gids = one(gid)
+	return who
+}
+
+func (s *Sandbox) startChild() (*child, error) {
+	ours, theirs, err := kernel.SocketPair()
+	if err != nil {
+		return nil, err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		kernel.Close(ours)
+		kernel.Close(theirs)
+		return nil, err
+	}
+	defer func() { _ = null.Close() }()
+	control := os.NewFile(uintptr(theirs), "control")
+	defer func() { _ = control.Close() }()
+	who := s.who
+	proc, err := s.spawner.start([]string{helperName}, []*os.File{null, null, null, control}, &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET |
+			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP,
+		UidMappings: who.uids, GidMappings: who.gids, GidMappingsEnableSetgroups: who.globalRoot,
+		Credential:  &syscall.Credential{Uid: uint32(who.uid), Gid: uint32(who.gid), NoSetGroups: !who.globalRoot},
+		AmbientCaps: kernel.SetupCaps(), Setsid: true, Pdeathsig: syscall.SIGKILL,
+	})
+	if err != nil {
+		kernel.Close(ours)
+		return nil, err
+	}
+	c := &child{proc: proc, ctl: ours, gone: make(chan struct{})}
+	s.wait.Add(1)
+	go func() {
+		defer s.wait.Done()
+		_, _ = proc.Wait()
+		close(c.gone)
+	}()
+	message, err := json.Marshal(setup{
+		Baseline: s.baseline, UID: who.uid, GID: who.gid, KeepDAC: who.globalRoot, ABI: s.abi, Arch: runtime.GOARCH, Poll: s.options.PollEvery,
+	})
+	if err == nil {
+		err = kernel.Send(c.ctl, message)
+	}
+	if err != nil {
+		c.end()
+		return nil, err
+	}
+	return c, nil
+}
+
+var errGone = errors.New("the helper ended")
+
+// next waits for a message of the helper.
+func (c *child) next() (r reply, err error) {
+	buf := make([]byte, 16<<10)
+	n, _, err := kernel.Receive(c.ctl, buf)
+	if err == nil && n == 0 {
+		err = errGone
+	}
+	if err == nil {
+		err = json.Unmarshal(buf[:n], &r)
+	}
+	return r, err
+}
+
+func (c *child) kill() { _ = c.proc.Kill() }
+
+// end kills the helper and with it every process of its namespace, and waits until the kernel has reaped them.
+func (c *child) end() {
+	c.kill()
+	<-c.gone
+	c.release()
+}
+
+// release closes the control socket; the helper must be done.
+func (c *child) release() { c.once.Do(func() { kernel.Close(c.ctl) }) }

@@ -1,0 +1,302 @@
+package linux
+
+import (
+	"os"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/filter"
+	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+)
+
+// Tasks are threads and processes. The listener counts processes exactly; RLIMIT_NPROC counts tasks and is the wall
+// behind it, for threads and for a listener that is late.
+const (
+	tasksPerProcess = 64
+	ownTasks        = 32 // room for the helper's own threads
+)
+
+// start confines a second thread, forks the entry from it, and watches until nothing is left. It returns only when the
+// entry did not start.
+func (h *helper) start() error {
+	o := &h.order
+	if err := step("descriptors", kernel.CloseOnExecFrom(3)); err != nil {
+		return err
+	}
+	tree, err := kernel.NewTree(h.proc)
+	if err != nil {
+		return step("watch", err)
+	}
+	rules, err := h.rules()
+	if err != nil {
+		return err
+	}
+	program, err := h.program()
+	if err != nil {
+		return step("filter", err)
+	}
+	w := &watcher{tree: tree, h: h}
+	pids, errs, listeners := make(chan int, 1), make(chan error, 1), make(chan int, 1)
+	// Landlock, seccomp and capabilities are per thread. The main thread, at which signal and ptrace checks look, stays
+	// outside the domain; the runtime never gives the confined thread other work.
+	go func() {
+		runtime.LockOSThread()
+		err := h.confine(rules, program, listeners)
+		if err == nil {
+			var pid int
+			if pid, err = h.fork(); err == nil {
+				pids <- pid
+				select {}
+			}
+		}
+		errs <- err
+		select {}
+	}()
+	select {
+	case w.listener = <-listeners:
+	case err := <-errs:
+		return err
+	}
+	go w.watch()
+	select {
+	case err := <-errs:
+		return err
+	case pid := <-pids:
+		w.entry.Store(int32(pid))
+		return h.wait(pid, w, o)
+	}
+}
+
+// rules opens the places of the Landlock rules inside the private root.
+func (h *helper) rules() (rules []kernel.Rule, err error) {
+	for _, r := range h.order.Rules {
+		fd, err := kernel.OpenPath(kernel.CurrentRoot, r.Path)
+		if err != nil {
+			return nil, stepCode("rule", err, sandbox.CodeRootChanged, "path", r.Path)
+		}
+		id, err := kernel.Stat(fd)
+		if err != nil {
+			return nil, step("rule "+r.Path, err)
+		}
+		if !id.IsDir() {
+			r.Access &= llFile
+		}
+		rules = append(rules, kernel.Rule{FD: fd, Access: r.Access})
+	}
+	return rules, nil
+}
+
+// confine binds the calling thread, the strictest last.
+func (h *helper) confine(rules []kernel.Rule, program []filter.Insn, listeners chan<- int) error {
+	keep := -1
+	if h.setup.KeepDAC {
+		keep = kernel.CapDACOverride
+	}
+	access, scopes := handled(h.setup.ABI)
+	if err := step("no new privileges", kernel.NoNewPrivs()); err != nil {
+		return err
+	}
+	if err := step("keyring", kernel.NewKeyring()); err != nil {
+		return err
+	}
+	if err := step("landlock", kernel.Restrict(access, scopes, rules)); err != nil {
+		return err
+	}
+	for _, r := range rules {
+		kernel.Close(r.FD)
+	}
+	if err := step("capabilities", kernel.DropCaps(keep)); err != nil {
+		return err
+	}
+	tasks := uint64(h.order.Processes)*tasksPerProcess + uint64(kernel.OwnThreads(h.proc)) + ownTasks
+	for _, l := range []struct {
+		what int
+		max  uint64
+	}{{kernel.LimitCore, 0}, {kernel.LimitTasks, tasks}, {kernel.LimitData, uint64(h.order.Memory)}} {
+		if err := step("limit", kernel.Limit(l.what, l.max)); err != nil {
+			return err
+		}
+	}
+	listener, err := kernel.Filter(program)
+	if err != nil {
+		return step("seccomp", err)
+	}
+	listeners <- listener
+	return nil
+}
+
+func (h *helper) fork() (int, error) {
+	o := &h.order
+	files := []uintptr{uintptr(h.files[0]), uintptr(h.files[1]), uintptr(h.files[2])}
+	if o.Entry.Script && !o.Entry.ByPath {
+		files = append(files, uintptr(h.entry))
+	}
+	pid, err := syscall.ForkExec(h.entryName(), append([]string{o.Entry.Name}, o.Args...), &syscall.ProcAttr{
+		Env: o.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		return 0, stepCode("exec", err, sandbox.CodeEntryFailed, "path", o.Entry.Path, "detail", err.Error())
+	}
+	for _, f := range h.files {
+		kernel.Close(f)
+	}
+	return pid, nil
+}
+
+// wait reaps until the entry is gone, kills what it left, and answers.
+func (h *helper) wait(entry int, w *watcher, o *order) error {
+	if err := h.sameEntry(h.entry); err != nil {
+		kernel.KillAll()
+		return err
+	}
+	h.send(reply{Kind: kindStarted})
+	for {
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		if err == syscall.ECHILD {
+			break
+		}
+		if pid != entry || !ws.Exited() && !ws.Signaled() {
+			continue
+		}
+		kernel.KillAll()
+		r := reply{Kind: kindDone, OOM: w.oom.Load()}
+		if ws.Signaled() {
+			r.Signal = int(ws.Signal())
+		} else {
+			r.Exit = ws.ExitStatus()
+		}
+		h.send(r)
+		break
+	}
+	os.Exit(0)
+	return nil
+}
+
+// watcher answers forks and looks at memory.
+type watcher struct {
+	h        *helper
+	tree     *kernel.Tree
+	listener int
+	entry    atomic.Int32
+	oom      atomic.Bool
+	granted  [64]grant // forks that were allowed and whose child was not seen yet
+	known    []int32
+}
+
+type grant struct {
+	tid int32
+	at  time.Time
+}
+
+func (w *watcher) watch() {
+	w.known = make([]int32, 0, 4096)
+	every := w.h.setup.Poll
+	last := time.Now()
+	for {
+		asked, gone := kernel.Wait(w.listener, w.h.ctl, int(every/time.Millisecond))
+		if gone { // PDEATHSIG's twin: without a Broker there is no run
+			os.Exit(0)
+		}
+		if asked {
+			if q, ok := kernel.Ask(w.listener); ok {
+				kernel.Answer(w.listener, q, w.mayFork(q.TID))
+			}
+		}
+		if now := time.Now(); now.Sub(last) >= every {
+			last = now
+			w.memory()
+		}
+	}
+}
+
+func (w *watcher) memory() {
+	w.tree.Scan()
+	sum := w.tree.Memory() + kernel.UsedBytes(w.h.tmp) + kernel.UsedBytes(w.h.shm) + kernel.SysVMemory()
+	if sum > w.h.order.Memory && w.entry.Load() != 0 {
+		w.oom.Store(true)
+		_ = syscall.Kill(-1, syscall.SIGKILL)
+	}
+}
+
+// mayFork decides on one more process. Live processes count, and so do forks that were allowed but whose child did not
+// show up yet; near the limit it waits a little to see how those came out.
+func (w *watcher) mayFork(tid int32) bool {
+	w.settle(tid)
+	for try := 0; ; try++ {
+		if w.count() < w.h.order.Processes {
+			w.remember(tid)
+			return true
+		}
+		if w.pending() == 0 || try == 40 {
+			return false
+		}
+		kernel.Nap(500 * time.Microsecond)
+		for i := range w.granted {
+			if g := &w.granted[i]; g.tid != 0 && w.tree.Asleep(g.tid) {
+				g.tid = 0
+			}
+		}
+	}
+}
+
+// count scans, matches new processes with grants, and returns live plus expected processes.
+func (w *watcher) count() int {
+	w.tree.Scan()
+	fresh, i := 0, 0
+	for _, pid := range w.tree.Pids {
+		for i < len(w.known) && w.known[i] < pid {
+			i++
+		}
+		if i == len(w.known) || w.known[i] != pid {
+			fresh++
+		}
+	}
+	w.known = append(w.known[:0], w.tree.Pids...)
+	for i := range w.granted {
+		if fresh > 0 && w.granted[i].tid != 0 {
+			w.granted[i].tid = 0
+			fresh--
+		}
+	}
+	return len(w.tree.Pids) + w.pending()
+}
+
+func (w *watcher) pending() (n int) {
+	for i := range w.granted {
+		if g := &w.granted[i]; g.tid != 0 {
+			if time.Since(g.at) > time.Second {
+				g.tid = 0
+				continue
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// settle: a thread that asks again is through with its last fork.
+func (w *watcher) settle(tid int32) {
+	for i := range w.granted {
+		if w.granted[i].tid == tid {
+			w.granted[i].tid = 0
+		}
+	}
+}
+
+func (w *watcher) remember(tid int32) {
+	oldest := 0
+	for i := range w.granted {
+		if w.granted[i].tid == 0 {
+			oldest = i
+			break
+		}
+		if w.granted[i].at.Before(w.granted[oldest].at) {
+			oldest = i
+		}
+	}
+	w.granted[oldest] = grant{tid: tid, at: time.Now()}
+}
