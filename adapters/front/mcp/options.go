@@ -32,6 +32,7 @@ type Limits struct {
 	ImageBytes  int           // one decoded image; default 5 MiB
 	ImagesBytes int           // all decoded images together; default 10 MiB
 	Drain       time.Duration // after EOF, for the answers to what was read; default 10 s
+	Settle      time.Duration // for handlers that ignore that they are cancelled, or hang in a write; default 1 s
 	Release     time.Duration // for the Tasks of the client to be gone; default 60 s
 }
 
@@ -49,12 +50,14 @@ func (l Limits) withDefaults() Limits {
 	size(&l.Images, 4)
 	size(&l.ImageBytes, 5<<20)
 	size(&l.ImagesBytes, 10<<20)
-	if l.Drain <= 0 {
-		l.Drain = 10 * time.Second
+	wait := func(v *time.Duration, d time.Duration) {
+		if *v <= 0 {
+			*v = d
+		}
 	}
-	if l.Release <= 0 {
-		l.Release = 60 * time.Second
-	}
+	wait(&l.Drain, 10*time.Second)
+	wait(&l.Settle, time.Second)
+	wait(&l.Release, 60*time.Second)
 	return l
 }
 

@@ -37,9 +37,6 @@ func (e End) String() string {
 	return "stopped"
 }
 
-// wind is how long handlers that ignore their cancelled context, or hang in a write, may hold the end up.
-const wind = time.Second
-
 // ServeStdio serves one client until its input ends, its output is closed, or ctx is cancelled; then it releases the
 // owner's Tasks and returns (REC-04). One JSON message per line; out gets nothing but messages, one Write each.
 //
@@ -56,7 +53,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (E
 	end, err := c.wait(ctx, ended)
 	c.desk.close()
 	cancel()
-	c.settle(wind)
+	c.settle(s.limits.Settle)
 	c.released.Store(true)
 	s.core.note(trace.Info, "mcp.end", trace.F("end", end.String()))
 	if rerr := s.release(ctx); rerr != nil {
