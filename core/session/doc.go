@@ -18,5 +18,6 @@
 //  6. On Ended: a Task reached a final state; wake who waits for it and write the audit record. Ended comes once per
 //     accepted Task, also for one that never started.
 //  7. On shutdown feed Stopping and wait for Drained.
-//  8. Broken means that an event broke the rules (a bug of the caller): report it; the state did not change.
+//  8. Broken means that an event broke the rules (a bug of the caller): report it. The state did not change, except that a
+//     Finished in an illegal state still ends the Task, as failed.
 package session

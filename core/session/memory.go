@@ -39,48 +39,72 @@ type DeniedCall struct {
 
 // Size estimates the bytes that a Memory keeps alive.
 func (m Memory) Size() int {
-	n := 0
-	for _, c := range m.Conversation {
-		n += len(c.Content) + 64
-		for _, t := range c.ToolCalls {
-			n += len(t.Arguments) + 64
-		}
+	n := 512 * m.Plan.Len()
+	for i := range m.Conversation {
+		n += messageSize(&m.Conversation[i])
 	}
-	for _, r := range m.Results {
-		n += len(r.Title) + len(r.Report) + 128
-		for _, e := range r.Evidence {
-			n += len(e.Path) + len(e.Dest) + len(e.SHA256) + 96
-		}
+	for i := range m.Results {
+		n += resultSize(&m.Results[i])
 	}
 	for _, d := range m.Denied {
-		n += len(d.Subject) + 64
+		n += deniedSize(d)
 	}
-	return n + 512*m.Plan.Len()
+	for _, s := range m.Skills {
+		n += len(s) + 16
+	}
+	return n
 }
 
-// Bounded drops the oldest Results and messages until Size is at most limit. The caller of the machine summarises long
-// before (SES-05); this is the last wall against growth without limit. A conversation never starts with a tool message.
+func messageSize(m *model.Message) int {
+	n := len(m.Content) + 64
+	for _, c := range m.ToolCalls {
+		n += len(c.Arguments) + 64
+	}
+	return n
+}
+
+func resultSize(r *Result) int {
+	n := len(r.Title) + len(r.Report) + 128
+	for _, e := range r.Evidence {
+		n += len(e.Path) + len(e.Dest) + len(e.SHA256) + 96
+	}
+	return n
+}
+
+func deniedSize(d DeniedCall) int { return len(d.Subject) + 64 }
+
+// keepResults is how many Execution Results outlive the conversation when memory is short.
+const keepResults = 8
+
+// Bounded drops the oldest Results and messages until Size is at most limit. core/agent summarises long before (SES-05);
+// this is the last wall against growth without limit. A conversation never starts with a tool message.
 func (m Memory) Bounded(limit int) Memory {
-	m.Results, m.Conversation, m.Denied = slices.Clone(m.Results), slices.Clone(m.Conversation), slices.Clone(m.Denied)
-	for m.Size() > limit {
-		switch {
-		case len(m.Results) > 8:
-			m.Results = m.Results[1:]
-		case len(m.Conversation) > 0:
-			m.Conversation = m.Conversation[1:]
-			for len(m.Conversation) > 0 && m.Conversation[0].Role == model.ToolRole {
-				m.Conversation = m.Conversation[1:]
-			}
-		case len(m.Results) > 0:
-			m.Results = m.Results[1:]
-		case len(m.Denied) > 0:
-			m.Denied = m.Denied[1:]
-		default:
-			m.Plan = taskgraph.Graph{}
-			return m
-		}
+	over := m.Size() - limit
+	if over <= 0 {
+		return m
+	}
+	m.Results, over = dropOld(m.Results, keepResults, over, resultSize)
+	m.Conversation, over = dropOld(m.Conversation, 0, over, messageSize)
+	for len(m.Conversation) > 0 && m.Conversation[0].Role == model.ToolRole {
+		m.Conversation = m.Conversation[1:]
+	}
+	m.Results, over = dropOld(m.Results, 0, over, resultSize)
+	m.Denied, over = dropOld(m.Denied, 0, over, func(d *DeniedCall) int { return deniedSize(*d) })
+	if over > 0 {
+		m.Plan, m.Skills = taskgraph.Graph{}, nil
 	}
 	return m
+}
+
+// dropOld leaves out the oldest items, but never the last keep, until over bytes are gone; what is left is a copy, so
+// that the old array can be freed.
+func dropOld[T any](items []T, keep, over int, size func(*T) int) ([]T, int) {
+	n := 0
+	for n < len(items)-keep && over > 0 {
+		over -= size(&items[n])
+		n++
+	}
+	return slices.Clone(items[n:]), over
 }
 
 // Progress is what a Task has done so far; the front end shows it (MCP-STS-03).

@@ -1,0 +1,278 @@
+package agent
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-mcp/agent-mcp/core/prompt"
+	"github.com/agent-mcp/agent-mcp/core/session"
+	"github.com/agent-mcp/agent-mcp/core/taskgraph"
+	"github.com/agent-mcp/agent-mcp/core/tool"
+)
+
+// maxUnmet is how many reports with missing effects a Planner Task may give before the plan itself is doubted.
+const maxUnmet = 3
+
+// judge compares a report with what was observed (AGT-04, AGT-07): completed, nudged, or a new plan.
+func (m *machine) judge(report string) {
+	n, _ := m.graph.Task(m.current)
+	missing := m.missing(n)
+	bare := m.bare(n, report)
+	if len(missing) == 0 && !bare {
+		m.completed(report)
+		return
+	}
+	if m.failure(Cause{Code: CauseClaimed}, "") {
+		return
+	}
+	m.say(report)
+	why := strings.Join(missing, "; ")
+	switch {
+	case m.work.Wrap:
+		m.failed(report, "the token budget of "+string(n.ID)+" was used up; missing: "+why)
+	case m.work.Denied > 0:
+		m.failed(report, "the policy denied what "+string(n.ID)+" needs; missing: "+why)
+	case bare:
+		m.work.Bare++
+		m.tell(PhaseAct, m.nudgeBare(n, why))
+		m.ask(PhaseAct)
+	default:
+		if m.work.Unmet++; m.work.Unmet >= maxUnmet {
+			m.failed(report, string(n.ID)+" was reported as done, but was not observed: "+why)
+			return
+		}
+		m.tell(PhaseAct, "Not finished: not observed: "+why+". If a program made a file, read it to show it. Do what is missing, then report.")
+		m.ask(PhaseAct)
+	}
+}
+
+func (m *machine) nudgeBare(n taskgraph.Node, missing string) string {
+	if n.Action {
+		return "Nothing was done: no tool call has worked. Words change nothing. Missing: " + missing + ". " + m.callHelp()
+	}
+	return "No tool was used. If this task needs a file, a program or any change, do it now through the tool interface. If it needs only an explanation, give it again and do not say that something was done."
+}
+
+// failed ends the current Planner Task's attempt and asks for a changed plan (AGT-08).
+func (m *machine) failed(report, why string) {
+	g, err := m.graph.Fail(m.current)
+	if err == nil {
+		m.graph = g
+	}
+	m.note(Note{Kind: NoteFailed})
+	m.record(taskgraph.Failed, report)
+	m.forgetThinking()
+	m.current = ""
+	m.askReplan(why)
+}
+
+// bare reports a missing tool call: an action is needed and none worked; or the report of a task without one claims side
+// effects that nobody observed; or the plan left open what the task needs and this is the first answer.
+func (m *machine) bare(n taskgraph.Node, report string) bool {
+	switch {
+	case n.Action:
+		return m.work.OK == 0
+	case m.work.Mutating > 0:
+		return false
+	case claims(report) && !m.anyMutation():
+		return true
+	case unsure(n.Task):
+		return m.work.OK == 0 && m.work.Bare == 0
+	}
+	return false
+}
+
+// anyMutation reports that some side effect was observed in this Task or Session, to which a report may refer.
+func (m *machine) anyMutation() bool {
+	has := func(r session.Result) bool { return len(r.Evidence) > 0 }
+	return len(m.files) > 0 || slices.ContainsFunc(m.results, has) || slices.ContainsFunc(m.setup.Memory.Results, has)
+}
+
+// missing lists the expected effects that were not observed. A file counts when its last observed state was made in this
+// Task and still stands: not removed, moved away, or changed back. A file that a program made counts once it was read
+// after the program ran. A program counts when its last run in this Planner Task ended with the expected exit code.
+func (m *machine) missing(n taskgraph.Node) []string {
+	if !n.Action {
+		return nil
+	}
+	var out []string
+	for _, e := range n.Expects {
+		met := true
+		switch e.Kind {
+		case expectFile:
+			met = m.fileMet(e)
+		case expectProcess:
+			met = m.processMet(e)
+		}
+		if !met {
+			out = append(out, prompt.Expectation(e))
+		}
+	}
+	if len(n.Expects) == 0 && m.work.Mutating == 0 {
+		out = append(out, "an effect of a tool")
+	}
+	return out
+}
+
+func (m *machine) fileMet(e taskgraph.Expect) bool {
+	for _, f := range m.files {
+		if !f.Gone && (f.SHA == "" || f.Base != f.SHA) && m.matches(f.Path, e.Path) {
+			return true
+		}
+	}
+	ran := false
+	for _, o := range m.work.Effects {
+		switch o.Kind {
+		case tool.EffectRan:
+			ran = true
+		case tool.EffectRead:
+			if ran && e.Path != "" && m.matches(o.Path, e.Path) && !m.gone(o.Path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (m *machine) gone(p string) bool {
+	return slices.ContainsFunc(m.files, func(f file) bool { return f.Gone && f.Path == slashed(p) })
+}
+
+func (m *machine) processMet(e taskgraph.Expect) bool {
+	for _, o := range slices.Backward(m.work.Effects) {
+		if o.Kind == tool.EffectRan && (e.Alias == "" || sameProgram(o, e.Alias)) {
+			return o.Exit == e.Exit && (o.End == "" || o.End == "exited")
+		}
+	}
+	return false
+}
+
+func sameProgram(o tool.Effect, alias string) bool {
+	return strings.EqualFold(o.Alias, alias) || path.Base(slashed(o.Path)) == path.Base(slashed(alias)) || path.Base(slashed(o.Alias)) == path.Base(slashed(alias))
+}
+
+// matches tells whether an observed host path is the one that the plan named: below the workspace, below a mount, absolute,
+// or the same trailing elements.
+func (m *machine) matches(observed, planned string) bool {
+	if planned == "" {
+		return true
+	}
+	o, p := slashed(observed), slashed(planned)
+	set := m.setup.Settings
+	if o == p || o == path.Join(slashed(set.Workspace), p) {
+		return true
+	}
+	for _, mt := range set.Mounts {
+		if rest, ok := strings.CutPrefix(p, mt.Name+"/"); ok && o == path.Join(slashed(mt.Path), rest) {
+			return true
+		}
+	}
+	rest := strings.TrimPrefix(p, "/")
+	if base := path.Base(slashed(set.Workspace)); set.Workspace != "" {
+		rest = strings.TrimPrefix(rest, base+"/")
+	}
+	return strings.HasSuffix(o, "/"+rest) || o == rest
+}
+
+// slashed is a clean path with forward slashes.
+func slashed(p string) string {
+	if p == "" {
+		return ""
+	}
+	return path.Clean(strings.ReplaceAll(p, `\`, "/"))
+}
+
+// effect files one observed effect.
+func (m *machine) effect(e tool.Effect) {
+	m.work.Effects = last(push(m.work.Effects, e), maxEvidence)
+	if e.Mutates() {
+		m.work.Mutating++
+	}
+	p := slashed(e.Path)
+	switch e.Kind {
+	case tool.EffectCreated, tool.EffectChanged, tool.EffectMadeDir:
+		m.put(p, e.SHA256)
+	case tool.EffectRemoved:
+		m.drop(p)
+	case tool.EffectMoved:
+		sha := ""
+		for _, f := range m.files {
+			if f.Path == p {
+				sha = f.SHA
+			}
+		}
+		m.drop(p)
+		m.put(slashed(e.Dest), sha)
+	}
+}
+
+// put notes that a path has this content now.
+func (m *machine) put(p, sha string) {
+	m.files = slices.Clone(m.files)
+	for i := range m.files {
+		f := &m.files[i]
+		if f.Path != p {
+			continue
+		}
+		if f.By != m.current {
+			f.Base, f.By = f.SHA, m.current
+			if f.Gone {
+				f.Base = ""
+			}
+		}
+		f.SHA, f.Gone = sha, false
+		return
+	}
+	m.files = last(append(m.files, file{Path: p, SHA: sha, By: m.current}), maxFiles)
+}
+
+// drop notes that a path, and all below it, is gone.
+func (m *machine) drop(p string) {
+	m.files = slices.Clone(m.files)
+	known := false
+	for i := range m.files {
+		if f := &m.files[i]; f.Path == p || strings.HasPrefix(f.Path, p+"/") {
+			f.Gone, f.By = true, m.current
+			known = known || f.Path == p
+		}
+	}
+	if !known {
+		m.files = last(append(m.files, file{Path: p, By: m.current, Gone: true}), maxFiles)
+	}
+}
+
+// effects writes effects as lines for the model and for the evidence.
+func effects(list []tool.Effect) string {
+	var b strings.Builder
+	for _, e := range list {
+		switch e.Kind {
+		case tool.EffectRan:
+			name := e.Alias
+			if name == "" {
+				name = e.Path
+			}
+			fmt.Fprintf(&b, "- ran %s: exit code %d", prompt.Short(name, 200), e.Exit)
+			if e.End != "" && e.End != "exited" {
+				b.WriteString(" (" + e.End + ")")
+			}
+			b.WriteByte('\n')
+		case tool.EffectMoved:
+			fmt.Fprintf(&b, "- moved %s to %s\n", prompt.Short(e.Path, 200), prompt.Short(e.Dest, 200))
+		default:
+			fmt.Fprintf(&b, "- %s %s\n", strings.ReplaceAll(string(e.Kind), "_", " "), prompt.Short(e.Path, 200))
+		}
+	}
+	return b.String()
+}
+
+// evidence writes the newest Execution Results as lines.
+func evidence(results []session.Result, limit int) string {
+	var b strings.Builder
+	for _, r := range last(results, limit) {
+		fmt.Fprintf(&b, "%s (%s):\n", prompt.Short(r.Title, 200), r.State)
+		b.WriteString(effects(last(r.Evidence, 20)))
+	}
+	return b.String()
+}

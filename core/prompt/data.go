@@ -1,0 +1,45 @@
+package prompt
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// Note marks a text as the runtime's own.
+const Note = "[agent-mcp] "
+
+var dataTag = regexp.MustCompile(`(?i)<(\s*/?\s*data\b)`)
+
+// Data wraps foreign text (a file, a program's output) as material (fixed prompt, rule 5). A data tag inside it loses its
+// bracket's effect, and a line can not pass for the runtime's own.
+func Data(source, text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = dataTag.ReplaceAllString(text, "< $1")
+	text = strings.ReplaceAll(text, Note, "[agent mcp] ")
+	return fmt.Sprintf("<data from=%q>\n%s\n</data>", line(source), strings.TrimSuffix(text, "\n"))
+}
+
+// Clip keeps head and tail of a text of more than limit runes, with a marker that says what is missing (AGT-09). The
+// result has at most limit runes plus the marker.
+func Clip(text string, limit int) string {
+	n := utf8.RuneCountInString(text)
+	if n <= limit || limit < 1 {
+		return text
+	}
+	r := []rune(text)
+	head := limit * 2 / 3
+	tail := limit - head
+	return fmt.Sprintf("%s\n[… %d characters left out; read the rest with offset and limit …]\n%s",
+		string(r[:head]), n-limit, string(r[n-tail:]))
+}
+
+// Short cuts a text to limit runes for a list.
+func Short(text string, limit int) string {
+	text = line(text)
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	return string([]rune(text)[:limit]) + "…"
+}
