@@ -48,7 +48,7 @@ func envelopes() []Exchange {
 		{Name: "two messages on one line", Send: Request("1", "ping", "") + Request("2", "ping", ""), Code: parse},
 		{Name: "batch", Send: `[` + Request("1", "ping", "") + `]`, Code: invalid, Text: "mcp.batch"},
 		{Name: "empty batch", Send: `[]`, Code: invalid, Text: "mcp.batch"},
-		{Name: "scalar", Send: `"ping"`, Code: invalid, Text: "mcp.envelope"},
+		{Name: "scalar", Send: `"ping"`, Code: invalid, Text: "mcp.not_object"},
 		{Name: "empty object is a notification without a method", Send: `{}`, Code: invalid},
 		{Name: "wrong jsonrpc", Send: `{"jsonrpc":"1.0","id":1,"method":"ping"}`, Code: invalid, ID: `1`},
 		{Name: "no jsonrpc", Send: `{"id":1,"method":"ping"}`, Code: invalid, ID: `1`},

@@ -30,6 +30,7 @@ const (
 const (
 	CodeParse     fault.Code = "mcp.parse"      // not JSON
 	CodeBatch     fault.Code = "mcp.batch"      // an array of messages
+	CodeNotObject fault.Code = "mcp.not_object" // JSON, but no object
 	CodeEnvelope  fault.Code = "mcp.envelope"   // not a JSON-RPC 2.0 object; args: field
 	CodeID        fault.Code = "mcp.id"         // id is neither a string nor an integer, or longer than 4 KiB
 	CodeKeyTwice  fault.Code = "mcp.key_twice"  // args: key
@@ -145,7 +146,7 @@ func Parse(line []byte) (Message, *Error) {
 	case '[':
 		return m, Fail(InvalidRequest, CodeBatch)
 	default:
-		return m, Fail(InvalidRequest, CodeEnvelope, "field", "{}")
+		return m, Fail(InvalidRequest, CodeNotObject)
 	}
 	members, err := Object(line)
 	var dup *DuplicateError
@@ -153,7 +154,7 @@ func Parse(line []byte) (Message, *Error) {
 		m.ID, _ = ParseID(raw)
 	}
 	if err != nil {
-		return m, Refuse(InvalidRequest, "{}", err)
+		return m, Refuse(InvalidRequest, "id", err)
 	}
 	if got, want, found := members.Variant(envelopeKeys...); found {
 		return m, Fail(InvalidRequest, CodeKeyCase, "key", Short(got), "want", want)
