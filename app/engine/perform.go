@@ -158,7 +158,7 @@ func (t *task) ask(ctx context.Context, a agent.Ask) agent.Event {
 	t.logPrompt(s, a)
 	var guard agent.Guard
 	reply, err := t.Model.Chat(callCtx, a.Request, func(c model.Chunk) {
-		if guard.Add(c.Content + c.Thinking) {
+		if guard.Add(c) {
 			stop(fault.New(model.CodeRepetition))
 		}
 	})

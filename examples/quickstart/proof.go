@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,26 +78,20 @@ func (s *speaker) record(line string, seen map[string]bool) {
 		return
 	}
 	kind, _ := r["kind"].(string)
+	fields, _ := r["fields"].(map[string]any)
 	switch kind {
 	case string(audit.KindWrite):
 		seen["missing.write"] = true
 	case string(audit.KindProcessEnd):
-		if code, ok := r["exit"].(float64); ok && code == 0 {
+		if code, ok := fields["exit"].(float64); ok && code == 0 {
 			seen["missing.run"] = true
 		} else {
 			seen["missing.failedrun"] = true
 		}
 	}
-	keys := make([]string, 0, len(r))
-	for k := range r {
-		if !slices.Contains([]string{"kind", "seq", "at", "prev", "hash", "genesis", "session", "task", "planner_task", "call"}, k) {
-			keys = append(keys, k)
-		}
-	}
-	slices.Sort(keys)
 	var b strings.Builder
-	for _, k := range keys {
-		v, _ := json.Marshal(r[k])
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		v, _ := json.Marshal(fields[k])
 		if text := string(v); len(text) <= 60 {
 			fmt.Fprintf(&b, " %s=%s", k, strings.Trim(text, `"`))
 		}
