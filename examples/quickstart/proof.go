@@ -83,7 +83,7 @@ func (s *speaker) record(line string, seen map[string]bool) {
 	case string(audit.KindWrite):
 		seen["missing.write"] = true
 	case string(audit.KindProcessEnd):
-		if code, ok := fields["exit"].(float64); ok && code == 0 {
+		if code, ok := fields["exit_code"].(float64); ok && code == 0 {
 			seen["missing.run"] = true
 		} else {
 			seen["missing.failedrun"] = true
