@@ -1,0 +1,68 @@
+package change
+
+import (
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+)
+
+// Codes of drift (CFG-05). CodeDrift carries the others as reasons; its hint points to `agent-mcp apply`.
+const (
+	CodeDrift       fault.Code = "change.drift"        // args: config
+	CodeFingerprint fault.Code = "change.fingerprint"  // the files' bytes differ
+	CodeWorkspace   fault.Code = "change.workspace"    // args: was, now — another path, or another directory of that path
+	CodeReplaced    fault.Code = "change.replaced"     // args: path — the directory is not the one that was approved
+	CodeMountPath   fault.Code = "change.mount_path"   // args: mount, was, now
+	CodeEntryPath   fault.Code = "change.entry_path"   // args: alias, was, now
+	CodeEntryHash   fault.Code = "change.entry_hash"   // args: alias, path, was, now
+	CodeRuntimeRoot fault.Code = "change.runtime_root" // args: alias, was, now
+	CodeOther       fault.Code = "change.other"        // args: item, name — another permission
+)
+
+// Drift returns every reason why what was applied is not what would be used now; none means that a server may start.
+func Drift(applied Snapshot, desired Permissions, fingerprint string) []*fault.Error {
+	old, now := applied.Permissions.Normal(), desired.Normal()
+	var out []*fault.Error
+	if applied.Fingerprint != fingerprint {
+		out = append(out, fault.New(CodeFingerprint))
+	}
+	if old.Workspace.Path != now.Workspace.Path {
+		out = append(out, fault.New(CodeWorkspace, "was", old.Workspace.Path, "now", now.Workspace.Path))
+	} else if old.Workspace.Identity != now.Workspace.Identity {
+		out = append(out, fault.New(CodeReplaced, "path", now.Workspace.Path))
+	}
+	for _, n := range now.Mounts {
+		o, had := find(old.Mounts, func(m Mount) bool { return m.Name == n.Name })
+		switch {
+		case !had:
+		case o.Place.Path != n.Place.Path:
+			out = append(out, fault.New(CodeMountPath, "mount", n.Name, "was", o.Place.Path, "now", n.Place.Path))
+		case o.Place.Identity != n.Place.Identity:
+			out = append(out, fault.New(CodeReplaced, "path", n.Place.Path))
+		}
+	}
+	for _, n := range now.Entries {
+		if o, had := find(old.Entries, func(e Entry) bool { return e.Alias == n.Alias }); had {
+			out = append(out, entryDrift(o, n)...)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	// Nothing of the above, yet something differs: a permission that neither the files nor these facts explain.
+	for _, c := range Compare(&applied, desired, fingerprint) {
+		out = append(out, fault.New(CodeOther, "item", string(c.Item), "name", c.Name))
+	}
+	return out
+}
+
+func entryDrift(o, n Entry) (out []*fault.Error) {
+	if o.Place.Path != n.Place.Path {
+		out = append(out, fault.New(CodeEntryPath, "alias", n.Alias, "was", o.Place.Path, "now", n.Place.Path))
+	}
+	if o.SHA256 != n.SHA256 {
+		out = append(out, fault.New(CodeEntryHash, "alias", n.Alias, "path", n.Place.Path, "was", o.SHA256, "now", n.SHA256))
+	}
+	if o.RuntimeRoot.Path != n.RuntimeRoot.Path || o.RuntimeRoot.Identity != n.RuntimeRoot.Identity {
+		out = append(out, fault.New(CodeRuntimeRoot, "alias", n.Alias, "was", o.RuntimeRoot.Path, "now", n.RuntimeRoot.Path))
+	}
+	return out
+}
