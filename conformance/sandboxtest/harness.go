@@ -1,0 +1,118 @@
+package sandboxtest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+)
+
+// Harness is what the suite needs of an adapter.
+type Harness struct {
+	// New makes the adapter; the suite closes it.
+	New func(t testing.TB) sandbox.Sandbox
+	// Entry is the probe without a hash; EntryRoots let it start.
+	Entry      sandbox.Entry
+	EntryRoots []rights.Root
+	Host       Host
+	// Real: programs really run, so that processes, memory, time and signals exist.
+	Real bool
+}
+
+// Host is the world outside the sandbox, where the suite makes files and looks at them afterwards.
+type Host interface {
+	TempDir(t testing.TB) string // canonical, writable, removed at the end
+	Mkdir(t testing.TB, path string)
+	Write(t testing.TB, path, content string)
+	Program(t testing.TB, path string) // a program that ends with exit code 0
+	Read(path string) (content string, ok bool)
+	SHA256(t testing.TB, path string) string
+}
+
+type suite struct {
+	Harness
+	box sandbox.Sandbox
+}
+
+// Run runs the whole suite.
+func Run(t *testing.T, h Harness) {
+	s := &suite{Harness: h, box: h.New(t)}
+	t.Cleanup(func() { require.NoError(t, s.box.Close()) })
+	t.Run("preflight", s.preflight)
+	t.Run("spec", s.specs)
+	t.Run("rights", s.rights)
+	t.Run("nested", s.nested)
+	t.Run("protect", s.protect)
+	t.Run("entry", s.entry)
+	t.Run("streams", s.streams)
+	t.Run("environment", s.environment)
+	t.Run("network", s.network)
+	t.Run("require", s.require)
+	t.Run("close", s.close)
+	if h.Real {
+		t.Run("limits", s.limits)
+		t.Run("ending", s.ending)
+		t.Run("nothing_survives", s.nothingSurvives)
+	}
+}
+
+// spec is a valid Spec whose one workspace root has the given rights and which runs the verbs.
+func (s *suite) spec(root string, set rights.Set, verbs ...string) sandbox.Spec {
+	return sandbox.Spec{
+		ID: "test", Roots: s.roots(rights.Root{Path: root, Rights: set}), Entry: s.Entry, Args: verbs, Dir: root,
+		Network: sandbox.Network{Mode: sandbox.NetworkNone},
+		Limits:  sandbox.Limits{Processes: 16, MemoryBytes: 1 << 30, WallClock: time.Minute, OutputBytes: 64 << 10},
+	}
+}
+
+// roots adds the probe's roots and sorts.
+func (s *suite) roots(more ...rights.Root) []rights.Root {
+	all := append(more, s.EntryRoots...)
+	for i := range all {
+		for j := i; j > 0 && all[j].Path < all[j-1].Path; j-- {
+			all[j], all[j-1] = all[j-1], all[j]
+		}
+	}
+	return all
+}
+
+// run runs a Spec that must start, exit with code 0, and report each verb.
+func (s *suite) run(t testing.TB, spec sandbox.Spec) map[string]string {
+	t.Helper()
+	res, err := s.box.Run(context.Background(), spec)
+	require.NoError(t, err)
+	require.Equal(t, sandbox.EndExited, res.End, "stderr: %s", res.Stderr.Head)
+	require.Zero(t, res.ExitCode, "stderr: %s", res.Stderr.Head)
+	require.True(t, res.Started)
+	return outcomes(res)
+}
+
+func outcomes(res sandbox.Result) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(string(res.Stdout.Head)) {
+		if verb, result, ok := strings.Cut(strings.TrimSuffix(line, "\n"), arrow); ok {
+			out[verb] = result
+		}
+	}
+	return out
+}
+
+// refused runs a Spec that must not start and returns the fault's codes: the first, then its reasons.
+func (s *suite) refused(t testing.TB, spec sandbox.Spec) []fault.Code {
+	t.Helper()
+	res, err := s.box.Run(context.Background(), spec)
+	require.Error(t, err)
+	require.False(t, res.Started)
+	f := fault.From(err)
+	codes := []fault.Code{f.Code}
+	for _, r := range f.Reasons {
+		codes = append(codes, r.Code)
+	}
+	return codes
+}
