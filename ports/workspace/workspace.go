@@ -21,6 +21,13 @@ type Tree interface {
 	Close() error
 }
 
+// EntryResolver is a Tree that can also name a symlink itself, for removing or moving it. Every Tree of ours is one.
+type EntryResolver interface {
+	// ResolveEntry is Resolve, except that a symlink as the last component is not followed: the handle is on the link
+	// (Mode has fs.ModeSymlink), which Remove unlinks and MoveTo moves. A trailing slash still follows it.
+	ResolveEntry(ctx context.Context, path string) (Handle, error)
+}
+
 // Handle is one resolved place: its parent directory is pinned, and so is the object itself when it exists.
 type Handle interface {
 	Info() Info
