@@ -157,6 +157,8 @@ func methods() []Exchange {
 		{Name: "cursor that nobody gave out", Send: Request("1", "tools/list", `"cursor":"eA==",`+Meta), Code: params, ID: `1`},
 		{Name: "notification", Send: `{"jsonrpc":"2.0","method":"notifications/initialized"}`, Silent: true},
 		{Name: "unknown notification", Send: `{"jsonrpc":"2.0","method":"no/such","params":{"x":1}}`, Silent: true},
+		{Name: "notification with bad params", Send: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":[1]}`, Silent: true},
+		{Name: "notification of 9,000 levels", Send: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}}`, Silent: true},
 		{Name: "request without an id", Send: `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"agent_run","arguments":{"request":"x"}}}`, Silent: true},
 	}
 	for _, m := range []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "tasks/result", "tasks/list",

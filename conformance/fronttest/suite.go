@@ -30,16 +30,16 @@ const maxStatusText = 256 << 10
 // TestRunner is the contract of service.Runner. open returns a fresh one whose Tasks stay unfinished by themselves.
 func TestRunner(t *testing.T, open func(t *testing.T) Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
-		"accepts at once":               acceptsAtOnce,
-		"refuses a bad request":         refusesBadRequests,
-		"continues a session":           continuesASession,
-		"refuses a bad status":          refusesBadStatus,
-		"cancel is idempotent":          cancelIsIdempotent,
-		"final states never change":     finalStatesNeverChange,
-		"status is bounded":             statusIsBounded,
-		"release stops one owner only":  releaseStopsOneOwner,
-		"many at once":                  manyAtOnce,
-		"a Task outlives its request": requestContextIsNotTheTasks,
+		"accepts at once":              acceptsAtOnce,
+		"refuses a bad request":        refusesBadRequests,
+		"continues a session":          continuesASession,
+		"refuses a bad status":         refusesBadStatus,
+		"cancel is idempotent":         cancelIsIdempotent,
+		"final states never change":    finalStatesNeverChange,
+		"status is bounded":            statusIsBounded,
+		"release stops one owner only": releaseStopsOneOwner,
+		"many at once":                 manyAtOnce,
+		"a Task outlives its request":  requestContextIsNotTheTasks,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}

@@ -36,7 +36,7 @@ func readArguments(raw json.RawMessage, known ...string) *arguments {
 			a.refuse(CodeArgumentTwice, "name", wire.Short(key))
 		}
 	case errors.Is(err, wire.ErrTooMany):
-		a.refuse(wire.CodeTooMany, "limit", 1024)
+		a.refuse(wire.CodeTooMany, "limit", wire.MaxMembers)
 		return a
 	case err != nil:
 		a.refuse(CodeArgumentsObject)
@@ -61,7 +61,7 @@ func (a *arguments) get(name string) (json.RawMessage, bool) {
 	return raw, !wire.IsNull(raw)
 }
 
-// text reads a string; required ones must be there. notText is the fault for what is no valid text.
+// text reads a string; required ones must be there.
 func (a *arguments) text(name string, required bool) (s string, there bool) {
 	raw, there := a.get(name)
 	if !there {
@@ -97,7 +97,7 @@ func (a *arguments) number(name string) *float64 {
 	return &v
 }
 
-// fault is the one fault for all reasons, nil when there are none. detail is their localized text.
+// argumentFault is the one fault for all reasons, nil when there are none. detail is their localized text.
 func (c *core) argumentFault(a *arguments) *fault.Error {
 	if len(a.reasons) == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"runtime/debug"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -23,6 +24,7 @@ type core struct {
 	sdk     *server.MCPServer
 	tasks   tasks
 	info    mcp.Implementation
+	stamp   *mcp.Meta // of every tool result of the 2026-07-28 era; shared, never changed
 }
 
 // cacheMs is how long a client may keep the tool list and the discovery: they change only with a restart.
@@ -33,6 +35,7 @@ func newCore(o Options, t tasks) *core {
 		runner: o.Runner, catalog: o.Catalog, trace: o.Trace, limits: o.Limits, tasks: t,
 		info: mcp.Implementation{Name: o.Name, Version: o.Version},
 	}
+	c.stamp = &mcp.Meta{AdditionalFields: map[string]any{mcp.MetaKeyServerInfo: c.info}}
 	options := []server.ServerOption{
 		server.WithToolCapabilities(false),
 		server.WithInstructions(o.Catalog.Text(keyInstructions, nil)),
@@ -54,13 +57,16 @@ func newCore(o Options, t tasks) *core {
 // started, nil when it started none.
 func (c *core) handle(ctx context.Context, m wire.Message, owner string) (rep wire.Reply, accepted *service.Accepted) {
 	r := &request{id: m.ID, method: m.Method, owner: owner}
+	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {
-			c.note(trace.Error, "mcp.panic", trace.F("method", wire.Short(m.Method)), trace.F("panic", panicText(p)),
+			c.note(trace.Error, "mcp.panic", trace.F("method", r.known()), trace.F("panic", panicText(p)),
 				trace.F("stack", string(debug.Stack())))
 			rep = r.fail(wire.Fail(wire.Internal, wire.CodeInternal))
 		}
 		accepted = r.accepted
+		c.note(trace.Debug, "mcp.request", trace.F("method", r.known()), trace.F("tool", r.tool),
+			trace.F("error", rep.Code()), trace.F("took", time.Since(start)))
 	}()
 	if bad := r.read(m.Params); bad != nil {
 		return r.fail(bad), nil
@@ -82,11 +88,11 @@ func (c *core) modern(ctx context.Context, r *request) wire.Reply {
 	case r.method == methodListen:
 		return c.listen(r)
 	case r.method == methodDiscover:
-		return c.dispatch(ctx, r, json.RawMessage(`{`+modernMeta+`}`))
+		return c.dispatch(ctx, r, discoverModern)
 	case r.method == methodList:
-		return c.list(ctx, r, modernMeta)
+		return c.list(ctx, r, listModern)
 	case r.method == methodCall:
-		return c.call(ctx, r, `,`+modernMeta)
+		return c.call(ctx, r)
 	}
 	return r.unknownMethod()
 }
@@ -97,18 +103,28 @@ func (c *core) legacy(ctx context.Context, r *request) wire.Reply {
 	case methodInitialize:
 		return c.initialize(ctx, r)
 	case methodPing:
-		return c.dispatch(ctx, r, json.RawMessage(`{}`))
+		return c.dispatch(ctx, r, pingLegacy)
 	case methodList:
-		return c.list(ctx, r, "")
+		return c.list(ctx, r, listLegacy)
 	case methodCall:
-		return c.call(ctx, r, "")
+		return c.call(ctx, r)
 	}
 	return r.unknownMethod()
 }
 
-// modernMeta is what mcp-go needs to see of a checked request.
-const modernMeta = `"_meta":{"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` +
-	mcp.MetaKeyClientCapabilities + `":{}}`
+// What mcp-go is given to see. Its tools/call is the same in both eras: our handlers stamp their results themselves.
+const (
+	head       = `{"jsonrpc":"2.0","id":1,"method":"`
+	modernMeta = `"_meta":{"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` +
+		mcp.MetaKeyClientCapabilities + `":{}}`
+
+	discoverModern = head + methodDiscover + `","params":{` + modernMeta + `}}`
+	listModern     = head + methodList + `","params":{` + modernMeta + `}}`
+	listLegacy     = head + methodList + `"}`
+	pingLegacy     = head + methodPing + `"}`
+	callRun        = head + methodCall + `","params":{"name":"` + toolRun + `"}}`
+	callStatus     = head + methodCall + `","params":{"name":"` + toolStatus + `"}}`
+)
 
 // checkMeta applies the rules of a 2026-07-28 request that hold on every transport.
 func (r *request) checkMeta() *wire.Error {
@@ -134,33 +150,38 @@ func (c *core) initialize(ctx context.Context, r *request) wire.Reply {
 			return r.fail(wire.Fail(wire.InvalidParams, wire.CodeBadParams, "field", "protocolVersion"))
 		}
 	}
-	params, err := json.Marshal(map[string]any{"protocolVersion": version, "capabilities": struct{}{}})
+	quoted, err := json.Marshal(version)
 	if err != nil {
 		return r.fail(wire.Fail(wire.Internal, wire.CodeInternal))
 	}
-	return c.dispatch(ctx, r, params)
+	return c.dispatch(ctx, r, head+methodInitialize+`","params":{"capabilities":{},"protocolVersion":`+string(quoted)+`}}`)
 }
 
 // list answers with the one page there is; no cursor was ever given out.
-func (c *core) list(ctx context.Context, r *request, meta string) wire.Reply {
+func (c *core) list(ctx context.Context, r *request, message string) wire.Reply {
 	if raw := r.params.Get("cursor"); !wire.IsNull(raw) && string(raw) != `""` {
 		return r.fail(wire.Fail(wire.InvalidParams, wire.CodeBadParams, "field", "cursor"))
 	}
-	return c.dispatch(ctx, r, json.RawMessage(`{`+meta+`}`))
+	return c.dispatch(ctx, r, message)
 }
 
 // call runs a tool. mcp-go sees only the name; the handler takes the arguments from the context.
-func (c *core) call(ctx context.Context, r *request, meta string) wire.Reply {
+func (c *core) call(ctx context.Context, r *request) wire.Reply {
 	name, err := wire.Text(r.params.Get("name"))
 	if err != nil {
 		return r.fail(wire.Fail(wire.InvalidParams, wire.CodeBadParams, "field", "name"))
 	}
-	if name != toolRun && name != toolStatus {
+	message := callRun
+	switch name {
+	case toolRun:
+	case toolStatus:
+		message = callStatus
+	default:
 		return r.fail(wire.Fail(wire.InvalidParams, CodeUnknownTool, "tool", wire.Short(name)))
 	}
 	r.tool, r.args = name, r.params.Get("arguments")
-	rep := c.dispatch(ctx, r, json.RawMessage(`{"name":"`+name+`"`+meta+`}`))
-	if r.accepted != nil && r.declares(extensionTasks) && r.meta.version == mcp.ProtocolVersion20260728 {
+	rep := c.dispatch(ctx, r, message)
+	if r.accepted != nil && r.modern() && r.declares(extensionTasks) {
 		if task, ok := c.tasks.hoist(r, *r.accepted); ok {
 			return r.reply(task)
 		}
@@ -171,17 +192,13 @@ func (c *core) call(ctx context.Context, r *request, meta string) wire.Reply {
 type requestKey struct{}
 
 // dispatch lets mcp-go answer a message that we built, and gives its answer our id and our error texts.
-func (c *core) dispatch(ctx context.Context, r *request, params json.RawMessage) wire.Reply {
-	message := make([]byte, 0, 64+len(r.method)+len(params))
-	message = append(message, `{"jsonrpc":"2.0","id":1,"method":"`...)
-	message = append(message, r.method...) // one of the constants: our callers have compared it
-	message = append(message, `","params":`...)
-	message = append(append(message, params...), '}')
-	switch answer := c.sdk.HandleMessage(context.WithValue(ctx, requestKey{}, r), message).(type) {
+func (c *core) dispatch(ctx context.Context, r *request, message string) wire.Reply {
+	ctx = context.WithValue(ctx, requestKey{}, r)
+	switch answer := c.sdk.HandleMessage(ctx, json.RawMessage(message)).(type) {
 	case mcp.JSONRPCResponse:
 		return r.reply(answer.Result)
 	case mcp.JSONRPCError:
-		c.note(trace.Error, "mcp.sdk_error", trace.F("method", r.method), trace.F("code", answer.Error.Code),
+		c.note(trace.Error, "mcp.sdk_error", trace.F("method", r.known()), trace.F("code", answer.Error.Code),
 			trace.F("detail", answer.Error.Message))
 	}
 	return r.fail(wire.Fail(wire.Internal, wire.CodeInternal))

@@ -133,6 +133,15 @@ func (r *request) declares(extension string) bool {
 	return slices.Contains(r.meta.extensions, extension)
 }
 
+// known is the method for the log: a client's invention is not repeated there (OBS-04).
+func (r *request) known() string {
+	switch r.method {
+	case methodInitialize, methodPing, methodDiscover, methodList, methodCall, methodListen, "tasks/get", "tasks/update", "tasks/cancel":
+		return r.method
+	}
+	return "other"
+}
+
 func (r *request) reply(result any) wire.Reply   { return wire.Reply{ID: r.id, Result: result} }
 func (r *request) fail(e *wire.Error) wire.Reply { return wire.Reply{ID: r.id, Err: e} }
 func (r *request) isTasks() bool                 { return strings.HasPrefix(r.method, prefixTasks) }

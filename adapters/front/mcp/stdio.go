@@ -81,6 +81,7 @@ type stdio struct {
 	broken   bool          // guarded by write: nothing more can be written
 	gone     chan struct{} // closed when broken
 	released atomic.Bool
+	buffers  sync.Pool // of *bytes.Buffer
 }
 
 // wait returns at the first end. After EOF it waits for the answers to what was read.
@@ -198,18 +199,19 @@ func (c *stdio) abandon(ctx context.Context, acc *service.Accepted) {
 	}
 }
 
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// keep is the largest buffer that is used again.
+// keep is the largest buffer that is used again, in bytes.
 const keep = 64 << 10
 
 // send writes one reply as one Write. The first error ends all writing.
 func (c *stdio) send(rep wire.Reply) {
-	buf, _ := buffers.Get().(*bytes.Buffer)
+	buf, ok := c.buffers.Get().(*bytes.Buffer)
+	if !ok {
+		buf = &bytes.Buffer{}
+	}
 	defer func() {
 		if buf.Cap() <= keep {
 			buf.Reset()
-			buffers.Put(buf)
+			c.buffers.Put(buf)
 		}
 	}()
 	if err := rep.Append(buf, c.core.render); err != nil {

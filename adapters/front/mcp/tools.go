@@ -73,13 +73,22 @@ func (c *core) addTool(tool mcp.Tool, s schema, h handler) {
 		answer, f := h(ctx, r)
 		switch {
 		case f == nil:
-			return mcp.NewToolResultText(c.cut(answer)), nil
+			return c.result(r, answer, false), nil
 		case f.Code == fault.CodeInternal:
 			return nil, f // a bug of ours is no result that a model could act on
 		}
 		c.note(trace.Info, "mcp.refused", trace.F("tool", r.tool), trace.F("code", string(f.Code)))
-		return mcp.NewToolResultError(c.cut(c.catalog.Fault(f))), nil
+		return c.result(r, c.catalog.Fault(f), true), nil
 	})
+}
+
+// result is a bounded text with what the era of the request asks for.
+func (c *core) result(r *request, answer string, isError bool) *mcp.CallToolResult {
+	res := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(c.cut(answer))}, IsError: isError}
+	if r.modern() {
+		res.ResultType, res.Meta = mcp.ResultTypeComplete, c.stamp
+	}
+	return res
 }
 
 // run is agent_run (MCP-RUN-01..05, MCP-ASY-01).

@@ -163,13 +163,14 @@ func TestTrace_HoldsNoParameters(t *testing.T) {
 	} {
 		in = append(in, fronttest.Call(`1`, "agent_run", args), fronttest.Call(`"`+secret+`"`, secret, args))
 	}
-	in = append(in, `{"`+secret+`":1,"`+secret+`":1}`, secret)
+	in = append(in, fronttest.Request("1", secret, ""), `{"`+secret+`":1,"`+secret+`":1}`, secret)
 	for _, line := range in {
 		piped(t, o, line)
 	}
 	require.NotEmpty(t, seen.named("mcp.refused"))
 	require.NotEmpty(t, seen.named("mcp.bad_message"))
 	require.Len(t, seen.named("mcp.end"), len(in))
+	require.NotEmpty(t, seen.named("mcp.request"))
 	for _, e := range seen.all {
 		raw, err := json.Marshal(e)
 		require.NoError(t, err)

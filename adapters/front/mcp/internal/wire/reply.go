@@ -21,6 +21,14 @@ type Reply struct {
 	Err    *Error
 }
 
+// Code is that of the error, 0 for a result.
+func (r Reply) Code() int {
+	if r.Err == nil {
+		return 0
+	}
+	return r.Err.Code
+}
+
 type errorBody struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`

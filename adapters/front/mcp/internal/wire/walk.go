@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxMembers bounds what one object that we read may hold; the largest legal one has a handful.
-const maxMembers = 1024
+// MaxMembers bounds what one object that we read may hold; the largest legal one has a handful.
+const MaxMembers = 1024
 
 // Member is one key and its value, still encoded, of an object.
 type Member struct {
@@ -75,7 +75,7 @@ func Object(raw json.RawMessage) (Members, error) {
 		key := lax(raw[i:end])
 		start := space(raw, space(raw, end)+1)
 		i = valueEnd(raw, start)
-		if len(all) == maxMembers {
+		if len(all) == MaxMembers {
 			return all, ErrTooMany
 		}
 		if len(all) == 16 {
@@ -94,7 +94,7 @@ func Object(raw json.RawMessage) (Members, error) {
 			if dups == nil {
 				dups = &DuplicateError{}
 			}
-			if len(dups.Keys) < maxMembers {
+			if len(dups.Keys) < MaxMembers {
 				dups.Keys = append(dups.Keys, key)
 			}
 			continue

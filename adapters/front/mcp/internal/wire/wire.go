@@ -115,7 +115,7 @@ func Refuse(code int, field string, err error) *Error {
 	case errors.As(err, &dup):
 		return Fail(code, CodeKeyTwice, "key", Short(dup.Keys[0]))
 	case errors.Is(err, ErrTooMany):
-		return Fail(code, CodeTooMany, "limit", maxMembers)
+		return Fail(code, CodeTooMany, "limit", MaxMembers)
 	}
 	return Fail(code, CodeBadParams, "field", field)
 }
@@ -154,7 +154,7 @@ func Parse(line []byte) (Message, *Error) {
 		m.ID, _ = ParseID(raw)
 	}
 	if err != nil {
-		return m, Refuse(InvalidRequest, "id", err)
+		return m, Refuse(InvalidRequest, "jsonrpc", err)
 	}
 	if got, want, found := members.Variant(envelopeKeys...); found {
 		return m, Fail(InvalidRequest, CodeKeyCase, "key", Short(got), "want", want)
@@ -183,18 +183,24 @@ func (m Message) fill(members Members, line []byte) (Message, *Error) {
 	if m.Method, err = Text(members.Get("method")); err != nil || m.Method == "" {
 		return m, Fail(InvalidRequest, CodeEnvelope, "field", "method")
 	}
-	if Depth(line) > maxDepth {
-		return m, Fail(InvalidRequest, CodeTooDeep, "limit", maxDepth)
+	bad := m.takeParams(members.Get("params"), line)
+	if m.Kind == Notification {
+		return m, nil // is never answered, so one that is spoiled has no params
 	}
-	if raw := members.Get("params"); !IsNull(raw) {
-		switch raw[0] {
-		case '{':
-			m.Params = raw
-		case '[':
-			return m, Fail(InvalidParams, CodeBadParams, "field", "params")
-		default:
-			return m, Fail(InvalidRequest, CodeEnvelope, "field", "params")
-		}
+	return m, bad
+}
+
+func (m *Message) takeParams(raw json.RawMessage, line []byte) *Error {
+	switch {
+	case Depth(line) > maxDepth:
+		return Fail(InvalidRequest, CodeTooDeep, "limit", maxDepth)
+	case IsNull(raw):
+		return nil
+	case raw[0] == '{':
+		m.Params = raw
+		return nil
+	case raw[0] == '[':
+		return Fail(InvalidParams, CodeBadParams, "field", "params")
 	}
-	return m, nil
+	return Fail(InvalidRequest, CodeEnvelope, "field", "params")
 }
