@@ -91,7 +91,7 @@ func (s *Sandbox) startChild() (*child, error) {
 	control := os.NewFile(uintptr(theirs), "control")
 	defer func() { _ = control.Close() }()
 	who := s.who
-	proc, err := s.spawner.start([]string{helperName}, []*os.File{null, null, os.Stderr, control}, &syscall.SysProcAttr{
+	proc, err := s.spawner.start([]string{helperName}, []*os.File{null, null, null, control}, &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET |
 			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP,
 		UidMappings: who.uids, GidMappings: who.gids, GidMappingsEnableSetgroups: who.globalRoot,

@@ -111,15 +111,6 @@ func (h *helper) confine(rules []kernel.Rule, program []filter.Insn, listeners c
 	if err := step("capabilities", kernel.DropCaps(keep)); err != nil {
 		return err
 	}
-	tasks := uint64(h.order.Processes)*tasksPerProcess + uint64(kernel.OwnThreads(h.proc)) + ownTasks
-	for _, l := range []struct {
-		what int
-		max  uint64
-	}{{kernel.LimitCore, 0}, {kernel.LimitTasks, tasks}, {kernel.LimitData, uint64(h.order.Memory)}} {
-		if err := step("limit", kernel.Limit(l.what, l.max)); err != nil {
-			return err
-		}
-	}
 	listener, err := kernel.Filter(program)
 	if err != nil {
 		return step("seccomp", err)
@@ -146,12 +137,32 @@ func (h *helper) fork() (int, error) {
 	return pid, nil
 }
 
+// limit binds the entry, and by inheritance all it starts, but not this process, whose runtime must never fail for want
+// of a thread. No fork is answered before, so that nothing can be born without the limits.
+func (h *helper) limit(entry int) error {
+	tasks := uint64(h.order.Processes)*tasksPerProcess + uint64(kernel.OwnThreads(h.proc)) + ownTasks
+	for _, l := range []struct {
+		what int
+		max  uint64
+	}{{kernel.LimitCore, 0}, {kernel.LimitTasks, tasks}, {kernel.LimitData, uint64(h.order.Memory)}} {
+		if err := kernel.Limit(entry, l.what, l.max); err != nil && err != syscall.ESRCH {
+			return step("limit", err)
+		}
+	}
+	return nil
+}
+
 // wait reaps until the entry is gone, kills what it left, and answers.
 func (h *helper) wait(entry int, w *watcher, o *order) error {
 	if err := h.sameEntry(h.entry); err != nil {
 		kernel.KillAll()
 		return err
 	}
+	if err := h.limit(entry); err != nil {
+		kernel.KillAll()
+		return err
+	}
+	w.limited.Store(true)
 	h.send(reply{Kind: kindStarted})
 	for {
 		var ws syscall.WaitStatus
@@ -182,7 +193,9 @@ type watcher struct {
 	tree     *kernel.Tree
 	listener int
 	entry    atomic.Int32
+	limited  atomic.Bool
 	oom      atomic.Bool
+	first    bool // the entry's own fork was answered
 	granted  [64]grant // forks that were allowed and whose child was not seen yet
 	known    []int32
 }
@@ -225,6 +238,10 @@ func (w *watcher) memory() {
 // mayFork decides on one more process. Live processes count, and so do forks that were allowed but whose child did not
 // show up yet; near the limit it waits a little to see how those came out.
 func (w *watcher) mayFork(tid int32) bool {
+	for w.first && !w.limited.Load() {
+		kernel.Nap(20 * time.Microsecond)
+	}
+	w.first = true
 	w.settle(tid)
 	for try := 0; ; try++ {
 		if w.count() < w.h.order.Processes {

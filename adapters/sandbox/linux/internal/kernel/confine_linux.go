@@ -100,9 +100,14 @@ func DropCaps(keep int) error {
 	return nil
 }
 
-// Limit lowers soft and hard limit of a resource of this process.
-func Limit(resource int, value uint64) error {
-	return unix.Setrlimit(resource, &unix.Rlimit{Cur: value, Max: value})
+// Limit lowers soft and hard limit of a resource of a process; it never raises one.
+func Limit(pid, resource int, value uint64) error {
+	var old unix.Rlimit
+	if err := unix.Prlimit(pid, resource, nil, &old); err != nil {
+		return err
+	}
+	value = min(value, old.Max)
+	return unix.Prlimit(pid, resource, &unix.Rlimit{Cur: value, Max: value}, nil)
 }
 
 // Resources for Limit.
