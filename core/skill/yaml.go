@@ -70,7 +70,7 @@ func blank(l string) bool {
 func (p *parser) entry(key, rest string, below []string, at int) entry {
 	e := entry{key: key, line: at}
 	for k, l := range below {
-		if indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]; strings.Contains(indent, "\t") && !blank(l) {
+		if indent := l[:len(l)-len(strings.TrimLeft(l, " \t"))]; strings.Contains(indent, "\t") {
 			p.fail(CodeBadIndent, at+1+k)
 			return e
 		}
@@ -133,8 +133,8 @@ func (p *parser) dedent(lines []string, n, first int) []string {
 
 // plain is an unquoted text; it may go on below.
 func (p *parser) plain(key, rest string, below []string, at int) string {
-	if strings.ContainsRune("[]{}&*!|>%@`,\"'#", rune(rest[0])) || strings.HasPrefix(rest, "- ") || strings.HasPrefix(rest, "? ") ||
-		strings.HasPrefix(rest, ": ") || rest == "-" || rest == "?" || rest == ":" {
+	first, _, _ := strings.Cut(strings.ReplaceAll(rest, "\t", " "), " ")
+	if strings.ContainsRune("[]{}&*!|>%@`,\"'#", rune(rest[0])) || first == "-" || first == "?" || first == ":" {
 		p.fail(CodeNeedsQuotes, at, "key", key)
 		return ""
 	}
@@ -198,18 +198,30 @@ func fold(lines []string) string {
 	return b.String()
 }
 
-// quoted reads a text in quotes; it may end on a line below.
+// maxQuotedLines bounds a text in quotes: its end is looked for line by line.
+const maxQuotedLines = 200
+
+// quoted reads a text in quotes; it may end on a line below. After it comes nothing but comments.
 func (p *parser) quoted(rest string, below []string, at int) string {
 	lines := []string{rest}
-	for _, l := range below {
-		lines = append(lines, strings.TrimSpace(l))
+	for k := 0; ; k++ {
+		text, after, ok := unquote(fold(lines))
+		switch {
+		case !ok && k < min(len(below), maxQuotedLines):
+			lines = append(lines, strings.TrimSpace(below[k]))
+			continue
+		case !ok, strings.TrimSpace(after) != "" && commentAt(after) != len(after)-len(strings.TrimLeft(after, " \t")):
+			p.fail(CodeBadQuotes, at)
+			return ""
+		}
+		for i, l := range below[k:] {
+			if !blank(l) {
+				p.fail(CodeBadLine, at+1+k+i, "text", clip(strings.TrimSpace(l)))
+				return ""
+			}
+		}
+		return strings.TrimSpace(text)
 	}
-	text, after, ok := unquote(fold(lines))
-	if after = strings.TrimSpace(after); !ok || after != "" && after[0] != '#' {
-		p.fail(CodeBadQuotes, at)
-		return ""
-	}
-	return strings.TrimSpace(text)
 }
 
 var escapes = map[byte]string{'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r",
@@ -266,19 +278,26 @@ func (p *parser) blockText(head string, below []string, at int) string {
 	}
 	indent, _ := strconv.Atoi(m[1] + m[2]) // "" is 0: as the first line
 	out := make([]string, 0, len(below))
+	widest := 0 // empty line before the first with text
 	for k, l := range below {
-		if strings.TrimLeft(l, " ") == "" {
-			out = append(out, "")
+		have := len(l) - len(strings.TrimLeft(l, " "))
+		if have == len(l) {
+			if indent == 0 {
+				widest = max(widest, have)
+				out = append(out, "")
+			} else {
+				out = append(out, l[min(indent, have):])
+			}
 			continue
 		}
-		have := len(l) - len(strings.TrimLeft(l, " "))
 		if indent == 0 {
 			indent = have
 		}
-		if have < indent {
+		if have < max(indent, widest) {
 			p.fail(CodeBadIndent, at+1+k)
 			return ""
 		}
+		widest = 0
 		out = append(out, l[indent:])
 	}
 	if head[0] == '|' {
