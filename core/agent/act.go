@@ -215,6 +215,10 @@ func (m *machine) observed(results []tool.Result) {
 			return
 		}
 	}
+	if m.work.Again {
+		m.fail(fault.New(CodeDeniedAgain).With(m.lastError))
+		return
+	}
 	if same > sameCallLimit {
 		c := Cause{Code: CauseSameCall}
 		m.note(Note{Kind: NoteFailure, Cause: c, Count: same})
@@ -272,8 +276,10 @@ func (m *machine) result(p *pending, r tool.Result) Cause {
 	case r.Fault == nil:
 		return Cause{}
 	case r.Denied:
-		m.work.Denied++
 		d := denial{session.DeniedCall{Tool: p.Call.Name, Subject: subject(p.Call), Code: r.Fault.Code}, p.Sig}
+		same := func(o denial) bool { return o.DeniedCall == d.DeniedCall }
+		m.work.Denied++
+		m.work.Again = m.work.Again || slices.ContainsFunc(m.denied, same)
 		m.denied = push(m.denied, d)
 		p.Answer += "\n" + prompt.Note + "Denied by the owner's policy. Do not make this call again; use what is allowed."
 		c := Cause{Code: CauseDenied, Tool: p.Call.Name}

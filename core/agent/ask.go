@@ -119,7 +119,9 @@ func (m *machine) replied(r model.Reply) {
 		m.cut(phase, r)
 		return
 	}
-	m.scale = m.scale.Calibrate(m.want.Raw, r.Usage.PromptTokens)
+	if len(m.setup.Images) == 0 { // what an image costs is not known
+		m.scale = m.scale.Calibrate(m.want.Raw, r.Usage.PromptTokens)
+	}
 	if phase == PhaseAct {
 		m.seen = seen{m.epoch, r.Usage.PromptTokens}
 	}

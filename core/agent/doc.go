@@ -21,6 +21,6 @@
 //     already has. The answer is Done.
 //  7. On Done: clean up the Task Resources, then feed session.Finished. A State that is done answers nothing any more.
 //  8. Never log thinking (OLL-14); Ask.Request may hold some in the assistant message that a tool call continues: log
-//     Redacted(Ask.Request) instead.
+//     Redacted(Ask.Request) and RedactedReply(Reply) instead.
 //  9. An event that does not answer what the machine waits for (an old CallID) is ignored: same state, no effects.
 package agent

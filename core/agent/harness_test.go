@@ -134,7 +134,9 @@ func denied() tool.Result {
 	return tool.Result{Text: "denied", Fault: fault.New("policy.denied"), Denied: true}
 }
 
-func toolError(code fault.Code) tool.Result { return tool.Result{Text: "failed", Fault: fault.New(code)} }
+func toolError(code fault.Code) tool.Result {
+	return tool.Result{Text: "failed", Fault: fault.New(code)}
+}
 
 // plan writes tasks as "id: title <- dep dep | file:path process:alias none".
 func plan(tasks ...string) string {

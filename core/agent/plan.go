@@ -18,6 +18,9 @@ const (
 	expectNone    = "none"
 )
 
+// maxTries bounds the places where the JSON of a plan may begin.
+const maxTries = 64
+
 func unsure(t taskgraph.Task) bool { return !t.Action && len(t.Expects) == 0 }
 
 // draft is one task as the model wrote it, before the repair.
@@ -40,10 +43,12 @@ type proposal struct {
 // names that models use for the same thing are accepted. ok is false when there is no complete JSON that could be a plan:
 // a part of a broken one is never taken for the whole.
 func readPlan(text string) (p proposal, why string, ok bool) {
-	for i, first := 0, true; i < len(text); i++ {
+	first := true
+	for i, tries := 0, 0; i < len(text) && tries < maxTries; i++ {
 		if text[i] != '{' && text[i] != '[' {
 			continue
 		}
+		tries++
 		var v any
 		if err := json.NewDecoder(strings.NewReader(text[i:])).Decode(&v); err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {

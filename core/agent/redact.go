@@ -14,3 +14,10 @@ func Redacted(r model.Request) model.Request {
 	}
 	return r
 }
+
+// RedactedReply is a reply as a log may keep it: without thinking, in its own field or inside the words.
+func RedactedReply(r model.Reply) model.Reply {
+	r.Message.Thinking, r.Message.Images = "", nil
+	r.Message.Content = clean(r.Message.Content)
+	return r
+}

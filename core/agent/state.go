@@ -85,6 +85,7 @@ type pending struct {
 type work struct {
 	OK       int // successful calls
 	Denied   int
+	Again    bool // the same tool, subject and reason were denied before (AGT-08)
 	Unmet    int  // reports whose expected effects were missing, after calls
 	Bare     int  // reports without any call where one was needed
 	Empty    int  // empty replies in a row

@@ -138,6 +138,7 @@ func (m *machine) finish(o Outcome) {
 		}
 		m.current = ""
 	}
+	m.forgetThinking()
 	m.want = want{}
 	o.Progress = m.Snapshot()
 	o.Memory = m.remember(o)

@@ -62,7 +62,7 @@ type Scale int
 
 // Bounds of a Scale: what lies outside is a miscount, not a language.
 const (
-	minScale Scale = 300
+	minScale Scale = 700 // a server that leaves cached tokens out of its count must not make everything look small
 	maxScale Scale = 6000
 )
 
