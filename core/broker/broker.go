@@ -89,7 +89,7 @@ type Start struct {
 	File        File
 	Dir         string   // resolved working directory; "" = the workspace
 	DirOK       bool     // Dir is an existing directory
-	Protect     []string // existing paths that Git's owner relies on (policy.Protected), as found on disk
+	Protect     []string // existing paths that Git's owner relies on (policy.Protected), as found on disk just now
 	Environment []string // the host's, "NAME=value"; nearly all of it is dropped (SEC-INV-08)
 	OutputBytes int      // kept of each of stdout and stderr
 }
@@ -224,7 +224,7 @@ func wallClock(most time.Duration, seconds int) time.Duration {
 
 // protect keeps what lies where processes may write, sorted, without doubles and without what another one covers.
 func protect(p *policy.Policy, found []string) []string {
-	all := slices.Concat(found, p.Protected())
+	all := slices.Clone(found)
 	slices.Sort(all)
 	all = slices.Compact(all)
 	var out []string

@@ -13,18 +13,19 @@ type Op uint8
 
 // Operations. The zero value is none and is denied.
 const (
-	OpRead    Op = iota + 1 // content
-	OpList                  // names = read (FS-06)
-	OpWrite                 // create or overwrite
-	OpMkdir                 // = write (FS-06)
-	OpDelete                // a file
-	OpRmdir                 // an empty directory = delete (FS-06)
-	OpMove                  // write on both sides (FS-07)
-	OpExecute               // start or map an image
-	OpConnect               // reach Host:Port (NET-01..03)
+	OpRead     Op = iota + 1 // content
+	OpList                   // names = read (FS-06)
+	OpWrite                  // create or overwrite
+	OpMkdir                  // = write (FS-06)
+	OpDelete                 // a file
+	OpRmdir                  // an empty directory = delete (FS-06)
+	OpMove                   // write on both sides (FS-07)
+	OpMoveFrom               // the source's side alone, before a destination is known
+	OpExecute                // start or map an image
+	OpConnect                // reach Host:Port (NET-01..03)
 )
 
-var opNames = [...]string{"none", "read", "list", "write", "mkdir", "delete", "rmdir", "move", "execute", "connect"}
+var opNames = [...]string{"none", "read", "list", "write", "mkdir", "delete", "rmdir", "move", "move from", "execute", "connect"}
 
 // String names the operation for data and logs.
 func (o Op) String() string {
@@ -39,7 +40,7 @@ func (o Op) need() rights.Set {
 	switch o {
 	case OpRead, OpList:
 		return rights.Read
-	case OpWrite, OpMkdir, OpMove:
+	case OpWrite, OpMkdir, OpMove, OpMoveFrom:
 		return rights.Write
 	case OpDelete, OpRmdir:
 		return rights.Delete
@@ -93,7 +94,7 @@ func (p *Policy) Decide(r Request) Decision {
 		reasons = p.judge(reasons, r.Op, r.Dest, false)
 	case OpRead, OpList, OpWrite, OpMkdir, OpExecute:
 		reasons = p.judge(reasons, r.Op, r.Path, false)
-	case OpDelete, OpRmdir:
+	case OpDelete, OpRmdir, OpMoveFrom:
 		reasons = p.judge(reasons, r.Op, r.Path, true)
 	default:
 		reasons = []*fault.Error{fault.New(CodeUnknownOp, "op", r.Op.String())}

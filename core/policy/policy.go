@@ -214,11 +214,11 @@ func (p *Policy) SandboxRoots() []rights.Root {
 	return out
 }
 
-// ToolRoots returns the directories that the Internal Tools may resolve in: the workspace first, then mounts and
-// artifact roots by path. Runtime files, entries and the OS are for processes.
+// ToolRoots returns the roots that the Internal Tools resolve in: every root, so that tools and processes see the same
+// places; the workspace first, since relative paths start there, then mounts and artifact roots, then the read-only rest.
 func (p *Policy) ToolRoots() []rights.Root {
 	var out []rights.Root
-	for _, want := range []Kind{Workspace, Mount, ArtifactRoot} {
+	for want := Workspace; want <= Baseline; want++ {
 		for _, r := range p.roots {
 			if r.Kind == want {
 				out = append(out, rights.Root{Path: r.Path, Rights: r.Rights})

@@ -1,0 +1,163 @@
+package toolbox
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
+	"github.com/agent-mcp/agent-mcp/ports/workspace"
+)
+
+// Bounds of the look for Git directories. It goes level by level, so that what is near the roots is found first.
+const (
+	guardDirs    = 50_000
+	guardEntries = 4096
+	guardPointer = 4096 // bytes of a ".git" or commondir file
+)
+
+// guard finds, once per Task and before anything is changed or run, the files of Git that exist below the writable roots
+// and must stay read-only for processes too (sandbox.Spec.Protect). From then on the policy knows them as well.
+func (b *Box) guard(ctx context.Context) error {
+	if b.guarded {
+		return nil
+	}
+	g := guarding{box: b, seen: map[visit]bool{}}
+	for _, r := range b.Policy.ToolRoots() {
+		if r.Rights&(rights.Write|rights.Delete) != 0 {
+			g.queue = append(g.queue, visit{path: r.Path})
+		}
+	}
+	for n := 0; len(g.queue) > 0 && n < guardDirs; n++ {
+		if err := ctx.Err(); err != nil {
+			return fault.From(err)
+		}
+		next := g.queue[0]
+		g.queue = g.queue[1:]
+		g.dir(ctx, next)
+	}
+	slices.Sort(g.found)
+	b.guards = slices.Compact(g.found)
+	b.Policy = b.Policy.WithProtected(b.guards)
+	b.guarded = true
+	return nil
+}
+
+// present leaves out what the owner removed since the Task started: a sandbox refuses a Spec that names what is not there.
+func (b *Box) present(ctx context.Context) []string {
+	var out []string
+	for _, p := range b.guards {
+		h, err := b.Tree.Resolve(ctx, p)
+		if err != nil {
+			continue
+		}
+		if h.Info().Exists && h.Info().Path == p {
+			out = append(out, p)
+		}
+		_ = h.Close()
+	}
+	return out
+}
+
+// Guarded looks for the protected paths that exist and returns them, sorted.
+func (b *Box) Guarded(ctx context.Context) ([]string, error) {
+	err := b.guard(ctx)
+	return slices.Clone(b.guards), err
+}
+
+type visit struct {
+	path string
+	git  bool // a Git directory, or inside one
+}
+
+type guarding struct {
+	box   *Box
+	seen  map[visit]bool
+	queue []visit
+	found []string
+}
+
+// dir looks at one directory. Symlinks are not followed: where they lead to is visited on its own, if it is writable.
+func (g *guarding) dir(ctx context.Context, v visit) {
+	if g.seen[v] {
+		return
+	}
+	g.seen[v] = true
+	h, err := g.box.Tree.Resolve(ctx, v.path)
+	if err != nil {
+		return
+	}
+	defer h.Close() //nolint:errcheck // nothing was written
+	if h.Info().Path != v.path || !h.Info().Mode.IsDir() {
+		return
+	}
+	entries, _, err := h.List(ctx, guardEntries)
+	if err != nil {
+		return
+	}
+	git := v.git || strings.HasSuffix(v.path, ".git") || bare(entries)
+	for _, e := range entries {
+		p := v.path + "/" + e.Name
+		switch {
+		case git && guardedName(e.Name) && (e.Mode.IsDir() || e.Mode.IsRegular()):
+			g.found = append(g.found, p)
+			if strings.EqualFold(e.Name, "commondir") {
+				g.pointer(ctx, p, v.path, "")
+			}
+		case e.Mode.IsRegular() && strings.EqualFold(e.Name, ".git"):
+			g.found = append(g.found, p)
+			g.pointer(ctx, p, v.path, "gitdir:")
+		case e.Mode.IsDir() && git && bulk(e.Name):
+		case e.Mode.IsDir():
+			g.queue = append(g.queue, visit{p, git})
+		}
+	}
+}
+
+// pointer follows the text of a ".git" or commondir file to the Git directory it names, when that lies in the roots.
+func (g *guarding) pointer(ctx context.Context, file, dir, prefix string) {
+	h, err := g.box.Tree.Resolve(ctx, file)
+	if err != nil {
+		return
+	}
+	data, err := h.Read(ctx, 0, guardPointer)
+	_ = h.Close()
+	text, ok := strings.CutPrefix(strings.TrimSpace(string(data)), prefix)
+	if err != nil || !ok {
+		return
+	}
+	target := strings.TrimSpace(text)
+	if !path.IsAbs(target) {
+		target = dir + "/" + target
+	}
+	to, err := g.box.Tree.Resolve(ctx, target)
+	if err != nil {
+		return
+	}
+	g.queue = append(g.queue, visit{to.Info().Path, true})
+	_ = to.Close()
+}
+
+func guardedName(name string) bool {
+	return slices.ContainsFunc(policy.GuardedNames(), func(n string) bool { return strings.EqualFold(n, name) })
+}
+
+// bulk names the parts of a Git directory that hold data only, and may be large.
+func bulk(name string) bool {
+	return name == "objects" || name == "refs" || name == "logs" || name == "lfs"
+}
+
+// bare recognises a Git directory whatever its name, as Git does: HEAD, objects and refs.
+func bare(entries []workspace.Info) bool {
+	found := 0
+	for _, e := range entries {
+		switch {
+		case e.Name == "HEAD" && e.Mode.IsRegular(), e.Name == "objects" && e.Mode.IsDir(), e.Name == "refs" && e.Mode.IsDir():
+			found++
+		}
+	}
+	return found == 3
+}
