@@ -63,7 +63,7 @@ func (s *suite) specs(t *testing.T) { // fails closed on every malformed Spec; n
 		"no right":               {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root}) }, sandbox.CodeBadSpec},
 		"unknown right":          {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root, Rights: 0x91}) }, sandbox.CodeBadSpec},
 		"delete without write":   {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root, Rights: r | rights.Delete}) }, sandbox.CodeBadSpec},
-		"missing root":           {func(p *sandbox.Spec) { p.Roots = s.roots(p.Roots[0], rights.Root{Path: root + "-none", Rights: r}) }, sandbox.CodeRootChanged},
+		"missing root":           {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root, Rights: r}, rights.Root{Path: root + "-none", Rights: r}) }, sandbox.CodeRootChanged},
 		"protect outside":        {func(p *sandbox.Spec) { p.Protect = []string{"/elsewhere/x"} }, sandbox.CodeBadSpec},
 		"protect missing":        {func(p *sandbox.Spec) { p.Protect = []string{root + "/none"} }, sandbox.CodeRootChanged},
 		"directory outside":      {func(p *sandbox.Spec) { p.Dir = filepath.Dir(root) }, sandbox.CodeBadSpec},
