@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/adapters/text/goi18n"
 	"github.com/agent-mcp/agent-mcp/conformance/texttest"
+	"github.com/agent-mcp/agent-mcp/locales"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/text"
 )
@@ -136,4 +137,23 @@ func FuzzNew(f *testing.F) {
 			t.Fatal("neither a catalogue nor a fault")
 		}
 	})
+}
+
+func BenchmarkNew(b *testing.B) {
+	for b.Loop() {
+		if _, err := goi18n.New(goi18n.Options{Builtin: locales.FS, Tag: "ja"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkText(b *testing.B) {
+	c, err := goi18n.New(goi18n.Options{Builtin: locales.FS, Tag: "ja"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	args := map[string]any{"path": "p", "detail": "d"}
+	for b.Loop() {
+		c.Text("config.unreadable", args)
+	}
 }

@@ -1,0 +1,89 @@
+// Package admin holds the owner's use cases: Apply replaces the Applied Configuration after one difference and one yes,
+// Show reports without changing anything, Load gives a starting server everything it needs or refuses (spec sections 3
+// and 8, CFG-01..05). Everything fails closed. No MCP client and no model can reach it (CLI-04); it renders no text.
+package admin
+
+import (
+	"context"
+
+	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/config"
+	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/ports/clock"
+	"github.com/agent-mcp/agent-mcp/ports/consent"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/image"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+	"github.com/agent-mcp/agent-mcp/ports/service"
+	"github.com/agent-mcp/agent-mcp/ports/settings"
+	"github.com/agent-mcp/agent-mcp/ports/snapshot"
+	"github.com/agent-mcp/agent-mcp/ports/text"
+	"github.com/agent-mcp/agent-mcp/ports/workspace"
+)
+
+// Codes of what the host's facts say against a configuration.
+const (
+	CodeRefused       fault.Code = "admin.refused"          // args: path, count; Reasons: every problem
+	CodeWorkspaceLink fault.Code = "admin.workspace_link"   // args: path, target
+	CodeMissing       fault.Code = "admin.missing"          // args: what, path
+	CodeNoDirectory   fault.Code = "admin.not_directory"    // args: what, path
+	CodeWholeSystem   fault.Code = "admin.whole_filesystem" // args: what, path
+	CodeGroupWritable fault.Code = "admin.group_writable"   // args: alias, path
+	WarnHome          fault.Code = "admin.home_directory"   // args: path — a warning
+	WarnOpen          fault.Code = "admin.open_place"       // args: what, path, open — a warning
+	WarnSelfTaught    fault.Code = "admin.writable_prompt"  // args: path, root — a warning: the agent can write what instructs it
+)
+
+// keyQuestion asks for the approval.
+const keyQuestion text.Key = "apply.question"
+
+// Preflighter is the part of ports/sandbox that is needed here.
+type Preflighter interface {
+	Preflight(ctx context.Context) (sandbox.Report, error)
+}
+
+// Check is one more thing that must hold before anything is applied or served: skills, the user's prompt…
+type Check func(ctx context.Context, cfg config.Config) (warnings []*fault.Error, err error)
+
+// Deps are the ports and facts of the use cases. Every field but Checks is required.
+type Deps struct {
+	Source  settings.Source
+	Host    config.Host
+	Style   policy.Style // how the host writes paths
+	Image   image.Identifier
+	Sandbox Preflighter
+	Asker   consent.Asker
+	Clock   clock.Clock
+
+	// Inspect describes an existing directory by its canonical path; its Identity.File tells it from another one that
+	// takes its place. The number of its volume is not used: it changes when a machine starts again.
+	Inspect func(ctx context.Context, dir string) (workspace.Info, error)
+	// Store is the snapshot store of a configuration's state_dir. It makes nothing before Save.
+	Store func(cfg config.Config) snapshot.Store
+	// Catalog loads the texts of the configuration's language; what is wrong with a locale file refuses start and apply.
+	Catalog func(ctx context.Context, cfg config.Config) (text.Catalog, error)
+	// Record hands one record to the configuration's Audit Log before what it records is done.
+	Record func(ctx context.Context, cfg config.Config, rec audit.Record) error
+	Checks []Check
+}
+
+// Service implements service.Administrator. Safe for concurrent use; two applies at once end with one of the two.
+type Service struct{ d Deps }
+
+var _ service.Administrator = (*Service)(nil)
+
+// New makes the use cases.
+func New(d Deps) *Service { return &Service{d} }
+
+// Language finds the language of a configuration that may be broken otherwise, and its locales directory; both are ""
+// when they cannot be told. It is for the messages that refuse the configuration.
+func (s *Service) Language(ctx context.Context, path string) (tag, localesDir string) {
+	layers, err := s.d.Source.Load(ctx, path)
+	if err != nil {
+		return "", ""
+	}
+	if cfg, _, err := config.Build(layers, s.d.Host); err == nil {
+		return cfg.Application.Language, cfg.Application.LocalesDir
+	}
+	return config.Language(layers), ""
+}
