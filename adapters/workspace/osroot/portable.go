@@ -230,6 +230,24 @@ func (d rootDir) names(each func([]string) error) (err error) {
 	}
 }
 
+func (d rootDir) claim(name string) (dir, error) {
+	here, err := d.stat(".")
+	if err != nil {
+		return nil, err
+	}
+	p, m, err := d.look(name)
+	if err != nil {
+		return nil, err
+	}
+	if m.id.Volume != here.id.Volume {
+		return nil, syscall.EXDEV
+	}
+	if m.mode.Perm()&0o700 != 0o700 {
+		_ = d.root.Chmod(name, 0o700) // of a swapped symlink it stays within the tree
+	}
+	return p.dir()
+}
+
 func (d rootDir) sync() {
 	if f, err := d.root.Open("."); err == nil {
 		_ = f.Sync()

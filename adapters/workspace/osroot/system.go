@@ -37,6 +37,7 @@ type dir interface {
 	rmdir(name string) error                     // an empty directory
 	mkdir(name string) error                     // 0777 less umask
 	names(each func(names []string) error) error // in no order
+	claim(name string) (dir, error)              // a subdirectory of this very mount, made accessible to its owner
 	sync()                                       // makes names durable where the system can
 	dup() (dir, error)
 	close()

@@ -124,6 +124,11 @@ func (d directory) names(each func([]string) error) error {
 	return errors.Join(open.Names(each), open.Close())
 }
 
+func (d directory) claim(name string) (dir, error) {
+	fd, err := d.fd.Claim(name)
+	return directory{fd}, err
+}
+
 func (d directory) sync() {
 	if open, err := d.fd.OpenDir(); err == nil {
 		_ = open.Sync()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -73,6 +74,19 @@ func (d FD) OpenDir() (FD, error) {
 // Create makes a new file for writing. EEXIST when the name is taken.
 func (d FD) Create(name string, perm fs.FileMode) (FD, error) {
 	return openat2(int(d), name, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_NOFOLLOW, uint32(perm.Perm()), beneath)
+}
+
+// Claim pins a subdirectory of the same mount and gives its owner every right on it. EXDEV: something is mounted there.
+func (d FD) Claim(name string) (FD, error) {
+	fd, err := openat2(int(d), name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0, beneath|unix.RESOLVE_NO_XDEV)
+	if err != nil {
+		return None, err
+	}
+	if s, err := fd.Stat(); err == nil && s.Mode.Perm()&0o700 != 0o700 {
+		// A pinned descriptor cannot be chmod'ed itself, see open(2) under O_PATH; its name in /proc can.
+		_ = unix.Chmod("/proc/self/fd/"+strconv.Itoa(int(fd)), 0o700)
+	}
+	return fd, nil
 }
 
 // Dup returns another descriptor of the same object.
