@@ -153,15 +153,27 @@ func sameProgram(o tool.Effect, alias string) bool {
 	return strings.EqualFold(o.Alias, alias) || path.Base(slashed(o.Path)) == path.Base(slashed(alias)) || path.Base(slashed(o.Alias)) == path.Base(slashed(alias))
 }
 
-// matches tells whether an observed host path is the one that the plan named: below the workspace, below a mount, absolute,
-// or the same trailing elements.
+// matches tells whether an observed host path is the one that the plan named: absolute, below the workspace, below a mount,
+// or with the same trailing elements. An absolute path in a plan is taken at its word, but for two habits of models:
+// "/workspace/x" and "/x" are meant below the workspace.
 func (m *machine) matches(observed, planned string) bool {
 	if planned == "" {
 		return true
 	}
 	o, p := slashed(observed), slashed(planned)
+	if o == p {
+		return true
+	}
+	if rest, ok := strings.CutPrefix(p, "/workspace/"); ok {
+		p = rest
+	} else if strings.HasPrefix(p, "/") && strings.Count(p, "/") == 1 {
+		p = p[1:]
+	}
 	set := m.setup.Settings
-	if o == p || o == path.Join(slashed(set.Workspace), p) {
+	switch {
+	case strings.HasPrefix(p, "/"), len(p) > 1 && p[1] == ':':
+		return false
+	case o == path.Join(slashed(set.Workspace), p):
 		return true
 	}
 	for _, mt := range set.Mounts {
@@ -169,11 +181,10 @@ func (m *machine) matches(observed, planned string) bool {
 			return true
 		}
 	}
-	rest := strings.TrimPrefix(p, "/")
-	if base := path.Base(slashed(set.Workspace)); set.Workspace != "" {
-		rest = strings.TrimPrefix(rest, base+"/")
+	if set.Workspace != "" {
+		p = strings.TrimPrefix(p, path.Base(slashed(set.Workspace))+"/")
 	}
-	return strings.HasSuffix(o, "/"+rest) || o == rest
+	return strings.HasSuffix(o, "/"+p)
 }
 
 // slashed is a clean path with forward slashes.

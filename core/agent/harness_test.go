@@ -28,7 +28,7 @@ func began(request string) agent.Began {
 	ctx := 16384
 	return agent.Began{
 		TaskID: "task-1", Request: request,
-		Settings: agent.Settings{Model: "m", Options: model.Options{NumCtx: &ctx}, Workspace: "/w"},
+		Settings: agent.Settings{Model: "m", Options: model.Options{NumCtx: &ctx}, Workspace: "/w", Mounts: []agent.Mount{{Name: "docs", Path: "/srv/d"}}},
 		Prompt: prompt.Layers{Runtime: prompt.Runtime{
 			Workspace: "/w", Network: "none", Language: "en", Entries: []prompt.Entry{{Alias: "python", What: "Python interpreter"}},
 		}},

@@ -3,6 +3,7 @@ package prompt
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
@@ -94,13 +95,18 @@ func State(plan taskgraph.View, now taskgraph.ID) string {
 		}
 		fmt.Fprintf(&b, "- %s [%s] %s", n.ID, state, line(n.Title))
 		if n.State != taskgraph.Completed {
-			for _, e := range n.Expects {
+			for _, e := range observable(n.Expects) {
 				b.WriteString("; expects " + Expectation(e))
 			}
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// observable leaves out "none".
+func observable(expects []taskgraph.Expect) []taskgraph.Expect {
+	return slices.DeleteFunc(slices.Clone(expects), func(e taskgraph.Expect) bool { return e.Kind == "none" })
 }
 
 // Expectation says one expected effect.
@@ -118,7 +124,7 @@ func Expectation(e taskgraph.Expect) string {
 	return "an effect of a tool"
 }
 
-// Brief starts one Planner Task. last says that its report is the final answer.
+// Brief starts one Planner Task. only says that the plan has no other, so that its report is the final answer.
 func Brief(plan taskgraph.View, n taskgraph.Node, only bool, language string) string {
 	var b strings.Builder
 	b.WriteString(Note)
@@ -126,9 +132,9 @@ func Brief(plan taskgraph.View, n taskgraph.Node, only bool, language string) st
 		b.WriteString(State(plan, n.ID))
 	}
 	fmt.Fprintf(&b, "Now do %s: %s\n", n.ID, line(n.Title))
-	if len(n.Expects) > 0 {
+	if expects := observable(n.Expects); len(expects) > 0 {
 		b.WriteString("It is finished only when this was observed:")
-		for _, e := range n.Expects {
+		for _, e := range expects {
 			b.WriteString(" " + Expectation(e) + ";")
 		}
 		b.WriteByte('\n')
