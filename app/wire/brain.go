@@ -1,0 +1,49 @@
+package wire
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/adapters/clock/system"
+	"github.com/agent-mcp/agent-mcp/adapters/model/ollama"
+	"github.com/agent-mcp/agent-mcp/app/modelcall"
+	"github.com/agent-mcp/agent-mcp/core/config"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/model"
+	"github.com/agent-mcp/agent-mcp/ports/trace"
+)
+
+// lookLimit bounds the look at the model server before serving: a server that is slow to answer is no reason to start late.
+const lookLimit = 2 * time.Second
+
+// brain builds the model client with its retries.
+func brain(cfg config.Ollama, sink trace.Sink) (*ollama.Model, model.Model, error) {
+	client, err := ollama.New(ollama.Config{
+		BaseURL: cfg.BaseURL, ConnectTimeout: cfg.ConnectTimeout,
+		FirstChunkTimeout: cfg.FirstChunkTimeout, IdleTimeout: cfg.IdleTimeout,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return client, modelcall.New(client, system.New(), modelcall.Config{
+		Retries: cfg.Retry.Attempts, Backoff: cfg.Retry.Backoff, MaxBackoff: cfg.Retry.MaxBackoff,
+		Jitter: rand.Float64, Trace: sink,
+	}), nil
+}
+
+// look asks the server about the model before serving. A model that cannot call tools can never do the work: that refuses
+// the start. A server that does not answer yet, or a model that is not pulled yet, is a warning: the owner may start it
+// later, and until then a Task fails with the same words.
+func look(ctx context.Context, client *ollama.Model, name string) (info *model.Info, warning *fault.Error, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+	defer cancel()
+	got, err := client.Inspect(ctx, name)
+	if err != nil {
+		return nil, fault.From(err), nil
+	}
+	if !got.Has("tools") {
+		return nil, nil, fault.New(model.CodeNoTools, "model", name)
+	}
+	return &got, nil, nil
+}

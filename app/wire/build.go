@@ -1,0 +1,183 @@
+package wire
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/adapters/clock/system"
+	frontmcp "github.com/agent-mcp/agent-mcp/adapters/front/mcp"
+	"github.com/agent-mcp/agent-mcp/adapters/ident/random"
+	imagefile "github.com/agent-mcp/agent-mcp/adapters/image/file"
+	scratchfile "github.com/agent-mcp/agent-mcp/adapters/scratch/file"
+	turnflock "github.com/agent-mcp/agent-mcp/adapters/turn/flock"
+	"github.com/agent-mcp/agent-mcp/adapters/workspace/osroot"
+	"github.com/agent-mcp/agent-mcp/app/engine"
+	"github.com/agent-mcp/agent-mcp/app/toolbox"
+	"github.com/agent-mcp/agent-mcp/core/agent"
+	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/config"
+	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/core/prompt"
+	"github.com/agent-mcp/agent-mcp/core/session"
+	"github.com/agent-mcp/agent-mcp/core/tool"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/journal"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
+	"github.com/agent-mcp/agent-mcp/ports/trace"
+	"github.com/agent-mcp/agent-mcp/ports/turn"
+)
+
+// undoer removes files and trees of ours: the instances' folders, and temporary files beside what was edited.
+func undoer(cfg config.Config) journal.Undoer {
+	own := stateDir(cfg, "instances")
+	if real, err := filepath.EvalSymlinks(own); err == nil {
+		own = real
+	}
+	return osroot.NewUndoer(own)
+}
+
+// build makes the use cases of a server: hands, model, engine, front.
+func (s *server) build(ctx context.Context) (*frontmcp.Server, error) {
+	cfg := s.eff.Config
+	skills, _, err := loadSkills(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	words, err := userPrompt(cfg)
+	if err != nil {
+		return nil, err
+	}
+	hands, err := s.hands()
+	if err != nil {
+		return nil, err
+	}
+	client, withRetries, err := brain(cfg.Ollama, s.trace)
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(func() error { client.Close(); return nil })
+	info, warning, err := look(ctx, client, cfg.Ollama.Model)
+	if err != nil {
+		return nil, err
+	}
+	s.engine = engine.New(engineConfig(s.eff.Policy, cfg, words, skills), engine.Deps{
+		Model: withRetries, Inspector: client, Hands: hands, Skills: skills,
+		Turn:  turnflock.New(stateDir(cfg, "turns"), s.eff.ID),
+		Me:    turn.Holder{Instance: s.id, PID: os.Getpid()},
+		Clock: system.New(), Ident: random.New(), Trace: s.trace, Catalog: s.eff.Catalog, Audit: s.audit,
+	})
+	if info != nil {
+		s.engine.Know(*info)
+	}
+	s.warn(warning)
+	v := cfg.Agent.Vision
+	return frontmcp.New(frontmcp.Options{
+		Runner: s.engine, Catalog: s.eff.Catalog, Name: name, Version: Version(), OwnerID: "stdio", Trace: s.trace, Ready: s.ready,
+		Limits: frontmcp.Limits{Images: v.MaxImages, ImageBytes: int(v.MaxImageBytes), ImagesBytes: int(v.MaxTotalBytes)},
+	}), nil
+}
+
+// warn shows what does not stop the start but will be noticed.
+func (s *server) warn(more ...*fault.Error) {
+	for _, w := range append(more, s.eff.Warnings...) {
+		if w == nil {
+			continue
+		}
+		s.say(keyWarning, map[string]any{"message": s.eff.Catalog.Fault(w)})
+		s.trace.Emit(trace.Event{At: system.New().Now(), Stream: trace.App, Level: trace.Warn, Name: "server.warning", Fields: []trace.Field{trace.F("code", string(w.Code))}})
+	}
+}
+
+// hands opens the workspace once, and gives every Task a toolbox of its own.
+func (s *server) hands() (func(context.Context, audit.Ref) (engine.Hands, error), error) {
+	cfg, p := s.eff.Config, s.eff.Policy
+	guard := journal.NewGuard(s.own.Journal(), system.New().Now, random.New().New, "")
+	var roots []string
+	for _, r := range p.ToolRoots() {
+		roots = append(roots, r.Path)
+	}
+	tree, err := osroot.New(roots, osroot.Options{Guard: guard})
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(tree.Close)
+	dir, err := filepath.EvalSymlinks(filepath.Join(stateDir(cfg, "instances"), s.id)) // made by the registry
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := scratchfile.New(filepath.Join(dir, "scratch"), guard)
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(scratch.Close)
+	out := cfg.Agent.ToolOutput
+	base := toolbox.Config{
+		Policy: p, Tree: tree, Scratch: scratch, Sandbox: s.box, Images: imagefile.New(), Clock: system.New(), Ident: random.New(),
+		Audit: s.audit, Environment: os.Environ(),
+		Limits: toolbox.Limits{
+			ReadBytes: out.ReadBytes, SearchMatches: out.SearchMatches, TailLines: out.TailLines, ProcessBytes: out.ProcessBytes,
+			MemoryBackupBytes: cfg.Agent.Edit.MemoryBackupBytes,
+		},
+	}
+	return func(context.Context, audit.Ref) (engine.Hands, error) { return toolbox.New(base), nil }, nil
+}
+
+// engineConfig translates the owner's settings into what the engine needs. words is the User System Prompt.
+func engineConfig(p *policy.Policy, cfg config.Config, words string, skills shelf) engine.Config {
+	a, limits := cfg.Agent, p.Limits()
+	run := prompt.Runtime{
+		Workspace: p.Workspace(), ReadOnly: cfg.Sandbox.Profile == config.ProfileReadonly,
+		Network: string(p.Network().Mode), Endpoints: endpoints(p),
+		MemoryMiB: int(limits.MemoryBytes >> 20), Processes: limits.Processes, TimeoutS: int(limits.WallClock / time.Second),
+		Language: cfg.Application.Language, Skills: skills.discovery(),
+	}
+	settings := agent.Settings{
+		Model: cfg.Ollama.Model, Think: cfg.Ollama.Think, Options: cfg.Ollama.Options, KeepAlive: cfg.Ollama.KeepAlive,
+		MaxIterations: a.MaxIterations, MaxTasks: a.MaxTasks, SameFailureLimit: a.SameFailureLimit, MaxReplans: a.MaxReplans,
+		SummarizeAt: a.SummarizeAt, Workspace: p.Workspace(),
+	}
+	if a.MaxReplans == 0 {
+		settings.MaxReplans = -1 // core/agent's zero means its default
+	}
+	writable := !run.ReadOnly
+	for _, r := range p.Roots() {
+		if r.Kind != policy.Mount {
+			continue
+		}
+		label := strings.TrimPrefix(r.Name, "mounts.")
+		run.Mounts = append(run.Mounts, prompt.Mount{Name: label, Path: r.Path, Access: policy.Words(r.Rights)})
+		settings.Mounts = append(settings.Mounts, agent.Mount{Name: label, Path: r.Path})
+		writable = writable || r.Rights.Has(rights.Write)
+	}
+	var aliases []string
+	for _, e := range p.Entries() {
+		aliases = append(aliases, e.Alias)
+		run.Entries = append(run.Entries, prompt.Entry{Alias: e.Alias, What: e.Path})
+	}
+	queued := cfg.MCP.MaxQueued
+	if queued == 0 {
+		queued = -1 // core/session's zero means its default
+	}
+	return engine.Config{
+		Agent: settings, Layers: prompt.Layers{User: words, Runtime: run},
+		Tools: tool.Definitions(tool.Config{
+			Aliases: aliases, Artifacts: cfg.Sandbox.Profile == config.ProfileDevelopment, ReadOnly: !writable,
+			MaxTimeout: int(limits.WallClock / time.Second),
+		}),
+		Limits: session.Limits{MaxQueued: queued, KeepFinished: cfg.MCP.Tasks.MaxKept},
+		Vision: engine.Vision{MaxImages: a.Vision.MaxImages, MaxImageBytes: a.Vision.MaxImageBytes, MaxTotalBytes: a.Vision.MaxTotalBytes},
+		LLMLog: cfg.Logging.LLM,
+	}
+}
+
+func endpoints(p *policy.Policy) (out []string) {
+	n := p.Network()
+	for _, port := range n.Ports {
+		out = append(out, "localhost:"+strconv.Itoa(int(port)))
+	}
+	return append(out, n.Hosts...)
+}

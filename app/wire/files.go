@@ -1,0 +1,121 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/agent-mcp/agent-mcp/adapters/skills/directory"
+	"github.com/agent-mcp/agent-mcp/adapters/workspace/osroot"
+	"github.com/agent-mcp/agent-mcp/core/config"
+	"github.com/agent-mcp/agent-mcp/core/prompt"
+	"github.com/agent-mcp/agent-mcp/core/skill"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/workspace"
+)
+
+// Codes of the owner's prompt file.
+const (
+	CodePromptUnreadable fault.Code = "prompt.unreadable" // args: path, detail
+	CodePromptTooLarge   fault.Code = "prompt.too_large"  // args: path, limit
+	CodePromptEncoding   fault.Code = "prompt.encoding"   // args: path
+)
+
+// maxPromptBytes bounds the User System Prompt: it is paid in every call.
+const maxPromptBytes = 32 << 10
+
+// userPrompt reads agent.user_system_prompt; "" when none is configured.
+func userPrompt(cfg config.Config) (string, error) {
+	path := cfg.Agent.UserSystemPrompt
+	if path == "" {
+		return "", nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fault.Wrap(err, CodePromptUnreadable, "path", path, "detail", reason(err))
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, maxPromptBytes+1))
+	switch {
+	case err != nil:
+		return "", fault.Wrap(err, CodePromptUnreadable, "path", path, "detail", reason(err))
+	case len(b) > maxPromptBytes:
+		return "", fault.New(CodePromptTooLarge, "path", path, "limit", maxPromptBytes)
+	case !utf8.Valid(b) || bytes.ContainsRune(b, 0):
+		return "", fault.New(CodePromptEncoding, "path", path)
+	}
+	return string(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))), nil
+}
+
+// reason is the system's own word for a failure, without the path that the text names anyway.
+func reason(err error) string {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+func checkPrompt(_ context.Context, cfg config.Config) ([]*fault.Error, error) {
+	_, err := userPrompt(cfg)
+	return nil, err
+}
+
+// shelf gives the engine the skills that were read at start (SKL-03, SKL-07); nothing is read again while it runs.
+type shelf struct{ all skill.Catalogue }
+
+func loadSkills(ctx context.Context, cfg config.Config) (shelf, []*fault.Error, error) {
+	if len(cfg.Skills.Directories) == 0 {
+		return shelf{}, nil, nil
+	}
+	files, err := directory.New(directory.Config{Directories: cfg.Skills.Directories}).Find(ctx)
+	if err != nil {
+		return shelf{}, nil, err
+	}
+	all, warnings, err := skill.Build(files)
+	return shelf{all}, warnings, err
+}
+
+func checkSkills(ctx context.Context, cfg config.Config) ([]*fault.Error, error) {
+	_, warnings, err := loadSkills(ctx, cfg)
+	return warnings, err
+}
+
+// Load implements engine.Skills.
+func (s shelf) Load(_ context.Context, names []string) (loaded []prompt.LoadedSkill, failed []string) {
+	for _, n := range names {
+		k, ok := s.all.Get(n)
+		if !ok {
+			failed = append(failed, n)
+			continue
+		}
+		loaded = append(loaded, prompt.LoadedSkill{Name: k.Name, Body: k.Body, Resources: slices.Clone(k.File.Resources)})
+	}
+	return loaded, failed
+}
+
+func (s shelf) discovery() (out []prompt.Skill) {
+	for _, k := range s.all.All() {
+		out = append(out, prompt.Skill{Name: k.Name, Description: k.Description})
+	}
+	return out
+}
+
+// inspectDir describes an existing directory through the workspace adapter, so that its identity is the one that counts.
+func inspectDir(ctx context.Context, dir string) (workspace.Info, error) {
+	tree, err := osroot.New([]string{dir}, osroot.Options{})
+	if err != nil {
+		return workspace.Info{}, err
+	}
+	defer func() { _ = tree.Close() }()
+	h, err := tree.Resolve(ctx, dir)
+	if err != nil {
+		return workspace.Info{}, err
+	}
+	defer func() { _ = h.Close() }()
+	return h.Info(), nil
+}

@@ -1,0 +1,13 @@
+//go:build !linux
+
+package wire
+
+import (
+	"github.com/agent-mcp/agent-mcp/adapters/sandbox/unsupported"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+)
+
+func helper() {}
+
+// newSandbox refuses honestly: nothing is run without confinement.
+func newSandbox() sandbox.Sandbox { return unsupported.New() }

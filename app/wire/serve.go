@@ -1,0 +1,161 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/adapters/clock/system"
+	"github.com/agent-mcp/agent-mcp/adapters/ident/random"
+	instanceflock "github.com/agent-mcp/agent-mcp/adapters/instance/flock"
+	journalfile "github.com/agent-mcp/agent-mcp/adapters/journal/file"
+	tracefile "github.com/agent-mcp/agent-mcp/adapters/trace/file"
+	"github.com/agent-mcp/agent-mcp/app/admin"
+	"github.com/agent-mcp/agent-mcp/app/auditor"
+	"github.com/agent-mcp/agent-mcp/app/engine"
+	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/config"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/instance"
+	"github.com/agent-mcp/agent-mcp/ports/journal"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+	"github.com/agent-mcp/agent-mcp/ports/text"
+	"github.com/agent-mcp/agent-mcp/ports/trace"
+)
+
+// Texts and codes of starting and stopping (OBS-01, OBS-02).
+const (
+	keyReady     text.Key = "server.ready"     // protocol, pid, log
+	keyRecovered text.Key = "server.recovered" // count
+	keyWarning   text.Key = "server.warning"   // message
+
+	CodeTransport fault.Code = "server.transport" // args: transport — not served by this version
+)
+
+// closeLimit bounds the shut-down: a Task that does not end by then is killed with the process, and its resources are
+// left to the journal.
+const closeLimit = 20 * time.Second
+
+// server is everything that runs, in the order it is given back.
+type server struct {
+	eff     admin.Effective
+	box     sandbox.Sandbox
+	err     io.Writer
+	id      string
+	trace   *tracefile.Sink
+	audit   *auditor.Auditor
+	own     instance.Owned
+	engine  *engine.Engine
+	closers []func() error // run last to first
+}
+
+// Serve starts the server of a configuration and returns when its client is gone or ctx ends. An error before the ready
+// message means that nothing was served.
+func Serve(ctx context.Context, eff admin.Effective, box sandbox.Sandbox, in io.Reader, out, stderr io.Writer) (err error) {
+	s := &server{eff: eff, box: box, err: stderr, id: random.New().New()}
+	why, code := "error", fault.Code("")
+	defer func() {
+		if s.audit != nil {
+			code = fault.CodeOf(err)
+			err = errors.Join(err, s.audit.Record(audit.Stop(system.New().Now(), why, code)))
+		}
+		err = errors.Join(err, s.close())
+	}()
+	if eff.Config.MCP.Transport != config.TransportStdio {
+		return fault.New(CodeTransport, "transport", eff.Config.MCP.Transport)
+	}
+	if err := s.open(ctx); err != nil {
+		return err
+	}
+	front, err := s.build(ctx)
+	if err != nil {
+		return err
+	}
+	end, err := front.ServeStdio(ctx, in, out)
+	why = end.String()
+	return errors.Join(err, s.drain())
+}
+
+// say shows one line to the person who watches stderr.
+func (s *server) say(key text.Key, args map[string]any) {
+	_, _ = fmt.Fprintln(s.err, s.eff.Catalog.Text(key, args)) // nobody may be reading; serving goes on
+}
+
+func (s *server) onClose(f func() error) { s.closers = append(s.closers, f) }
+
+func (s *server) close() (err error) {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		err = errors.Join(err, s.closers[i]())
+	}
+	return err
+}
+
+// open prepares logs and audit, cleans up after the dead, and registers this instance (SEC-INV-11: before any MCP).
+func (s *server) open(ctx context.Context) (err error) {
+	cfg, clk := s.eff.Config, system.New()
+	s.trace, err = tracefile.New(tracefile.Options{
+		Dir: cfg.Logging.Dir, Level: level(cfg.Logging.Level), LLM: cfg.Logging.LLM, HTTP: cfg.Logging.HTTP,
+		MaxFileBytes: cfg.Logging.MaxFileBytes, MaxFiles: cfg.Logging.MaxFiles, Stderr: s.err, Render: s.eff.Catalog.Fault,
+	})
+	if err != nil {
+		return err
+	}
+	s.onClose(s.trace.Close)
+	ledger, err := openLedger(cfg, s.id)
+	if err != nil {
+		return err
+	}
+	s.onClose(ledger.Close)
+	s.audit = auditor.New(ledger, s.id, "")
+	if err := s.audit.Record(audit.Start(clk.Now(), s.id, Version(), cfg.Path, cfg.MCP.Transport, os.Getpid())); err != nil {
+		return err
+	}
+	if err := s.audit.Record(audit.Enforced(clk.Now(), s.eff.Report)); err != nil {
+		return err
+	}
+	registry := instanceflock.New(stateDir(cfg, "instances"), func(path string) (journal.Journal, error) { return journalfile.Open(path) })
+	if err := s.recover(ctx, registry); err != nil {
+		return err
+	}
+	if s.own, err = registry.Own(ctx, s.id); err != nil {
+		return err
+	}
+	s.onClose(s.retire)
+	return nil
+}
+
+// retire forgets the instance when nothing of it is left, else leaves its journal to the next start.
+func (s *server) retire() error {
+	left, err := s.leftovers()
+	if err != nil || left > 0 {
+		return errors.Join(err, s.own.Close())
+	}
+	return s.own.Retire()
+}
+
+// drain stops every Task and waits until their resources are gone (PRF-02, REC-03, REC-05).
+func (s *server) drain() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+	defer cancel()
+	return s.engine.Close(ctx)
+}
+
+func level(name string) trace.Level {
+	switch name {
+	case "debug":
+		return trace.Debug
+	case "warn":
+		return trace.Warn
+	case "error":
+		return trace.Error
+	}
+	return trace.Info
+}
+
+// ready is called once the loop really serves (OBS-02).
+func (s *server) ready() {
+	s.say(keyReady, map[string]any{"protocol": "stdio", "pid": os.Getpid(), "log": s.trace.AppLog()})
+}
