@@ -22,16 +22,22 @@ func rules() []rule {
 		{kind: "ports/*", match: below("ports"), ours: []string{"ports/..."}},
 		{kind: "core/*", match: below("core"), ours: []string{"ports/...", "core/..."}, tests: []string{"conformance/..."}, other: true},
 		{kind: "adapters/internal/*", match: below("adapters/internal"), ours: []string{"adapters/internal/..."}, other: true},
-		{kind: "adapters/<port>/<technology>", match: adapter, ours: []string{"ports/...", "{self}/...", "adapters/internal/..."},
-			tests: []string{"conformance/...", "adapters/...", "locales"}, other: true},
+		{
+			kind: "adapters/<port>/<technology>", match: adapter, ours: []string{"ports/...", "{self}/...", "adapters/internal/..."},
+			tests: []string{"conformance/...", "adapters/...", "locales"}, other: true,
+		},
 		{kind: "conformance/*", match: below("conformance"), ours: []string{"ports/...", "conformance/..."}, other: true},
 		{kind: "app/cli", match: at("app/cli"), ours: []string{"app", "app/...", "ports/..."}, tests: anything()},
 		{kind: "app/wire", match: at("app/wire"), ours: anything()},
-		{kind: "app", match: at("app"),
-			ours: []string{"core/...", "ports/...", "app", "app/..."}, tests: anything()},
+		{
+			kind: "app", match: at("app"),
+			ours: []string{"core/...", "ports/...", "app", "app/..."}, tests: anything(),
+		},
 		{kind: "cmd/*", match: below("cmd"), ours: []string{"app/cli", "app/wire"}, tests: anything(), other: true},
-		{kind: "examples/*", match: below("examples"), ours: []string{"app", "app/...", "core/...", "ports/...", "adapters/...", "locales"},
-			tests: anything(), other: true},
+		{
+			kind: "examples/*", match: below("examples"), ours: []string{"app", "app/...", "core/...", "ports/...", "adapters/...", "locales"},
+			tests: anything(), other: true,
+		},
 		{kind: "locales", match: at("locales"), tests: anything()},
 	}
 }
@@ -71,8 +77,10 @@ func raw(pkg string) bool {
 
 // bannedInCore are packages whose use would make core impure.
 func bannedInCore() []string {
-	return []string{"os", "os/...", "net", "net/http/...", "net/rpc/...", "net/smtp", "math/rand/...", "crypto/rand", "log/...",
-		"syscall/...", "runtime/...", "unsafe", "embed", "testing/...", "plugin", "io/ioutil"}
+	return []string{
+		"os", "os/...", "net", "net/http/...", "net/rpc/...", "net/smtp", "math/rand/...", "crypto/rand", "log/...",
+		"syscall/...", "runtime/...", "unsafe", "embed", "testing/...", "plugin", "io/ioutil",
+	}
 }
 
 // bannedCalls are functions that core must not even name: package → names.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -37,15 +38,19 @@ func everyKind(secret string) []audit.Record {
 	}
 	return []audit.Record{
 		audit.Start(at, "i1", "1.0", "/c/agent.yaml", "stdio", 42),
-		audit.Enforced(at, sandbox.Report{Platform: "fake", Level: sandbox.L2, Abilities: []sandbox.Ability{{Item: sandbox.ItemRead, Strength: sandbox.Exact, Mechanism: "landlock"}},
-			Missing: []*fault.Error{fault.New(sandbox.CodeNoCgroup)}}),
+		audit.Enforced(at, sandbox.Report{
+			Platform: "fake", Level: sandbox.L2, Abilities: []sandbox.Ability{{Item: sandbox.ItemRead, Strength: sandbox.Exact, Mechanism: "landlock"}},
+			Missing: []*fault.Error{fault.New(sandbox.CodeNoCgroup)},
+		}),
 		audit.Apply(at, "/c/agent.yaml", strings.Repeat("0f", 32), 3, true, true),
 		audit.Task(at, ref, service.Queued, service.Planning, ""),
 		audit.Tool(at, ref, tool.Call{Name: tool.Write, Path: "/w/a", Content: secret, Old: secret, New: secret, Pattern: secret, Stdin: secret}),
 		audit.Tool(at, ref, tool.Call{Name: tool.Run, Alias: "sh", Args: []string{"-c", secret}}),
 		audit.ToolResult(at, ref, tool.Result{Name: tool.Write, Text: secret, Denied: true, Fault: fault.New("policy.denied", "detail", secret)}),
-		audit.Process(at, ref, "sh", sandbox.Spec{ID: "r1", Entry: sandbox.Entry{Path: "/bin/sh", SHA256: strings.Repeat("cd", 32)}, Args: []string{secret},
-			Env: []string{"API_KEY=" + secret}, Stdin: []byte(secret), Roots: []rights.Root{{Path: "/w", Rights: rights.Read}}, Network: sandbox.Network{Mode: sandbox.NetworkNone}}),
+		audit.Process(at, ref, "sh", sandbox.Spec{
+			ID: "r1", Entry: sandbox.Entry{Path: "/bin/sh", SHA256: strings.Repeat("cd", 32)}, Args: []string{secret},
+			Env: []string{"API_KEY=" + secret}, Stdin: []byte(secret), Roots: []rights.Root{{Path: "/w", Rights: rights.Read}}, Network: sandbox.Network{Mode: sandbox.NetworkNone},
+		}),
 		audit.ProcessEnd(at, ref, "r1", sandbox.Result{End: sandbox.EndExited, ExitCode: 3, Stdout: sandbox.Capture{Head: []byte(secret), Total: int64(len(secret))}}, nil),
 		audit.ProcessEnd(at, ref, "r1", sandbox.Result{}, fault.New(sandbox.CodeEntryChanged, "path", secret)),
 		effect(tool.EffectCreated), effect(tool.EffectRemoved), effect(tool.EffectMoved),
@@ -139,20 +144,31 @@ func TestRedact_KnowsSecretsByKeyAndByShape(t *testing.T) { // LOG-03
 		{"detail", "permission denied: /usr/lib/python3.11/site-packages", true},
 		{"detail", "日本語の説明です", true},
 		{"basic", "a basic understanding of tokens", true},
-		{"password", "x", false}, {"db_passwd", "x", false}, {"API-Key", "x", false}, {"Authorization", "x", false},
-		{"cookie", "x", false}, {"access_token", "x", false}, {"client.secret", "x", false}, {"ssh_key", "x", false},
+		{"password", "x", false},
+		{"db_passwd", "x", false},
+		{"API-Key", "x", false},
+		{"Authorization", "x", false},
+		{"cookie", "x", false},
+		{"access_token", "x", false},
+		{"client.secret", "x", false},
+		{"ssh_key", "x", false},
 		{"detail", "Authorization: Basic dXNlcjpwYXNz", false},
 		{"detail", "curl -H 'authorization: Bearer abcdefgh12345'", false},
-		{"detail", "password=hunter2", false}, {"detail", `{"api_key": "hunter2"}`, false},
-		{"detail", "ghp_0123456789abcdefghij", false}, {"detail", "sk-ant-0123456789abcdefghij", false},
+		{"detail", "password=hunter2", false},
+		{"detail", `{"api_key": "hunter2"}`, false},
+		{"detail", "ghp_0123456789abcdefghij", false},
+		{"detail", "sk-ant-0123456789abcdefghij", false},
 		{"detail", "AKIAIOSFODNN7EXAMPLE", false},
 		{"detail", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc", false},
-		{"detail", "postgres://user:pass@host/db", false}, {"detail", "https://:token@host/", false},
+		{"detail", "postgres://user:pass@host/db", false},
+		{"detail", "https://:token@host/", false},
 		{"detail", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc", false},
 		{"path", "/w/ghp_0123456789abcdefghij", false},
 		{"detail", base64.StdEncoding.EncodeToString([]byte("The quick brown fox jumps over 13 lazy dogs")), false},
 		{"detail", "before " + base64.RawURLEncoding.EncodeToString([]byte("The quick brown fox jumps over 13 lazy dogs")) + " after", false},
-		{"detail", "data:image/png;base64,AAAA", false}, {"detail", "iVBORw0KGgoAAAA", false}, {"detail", "/9j/4AAQ", false},
+		{"detail", "data:image/png;base64,AAAA", false},
+		{"detail", "iVBORw0KGgoAAAA", false},
+		{"detail", "/9j/4AAQ", false},
 		{"detail", "\x89PNG\r\n", false},
 		{"detail", strings.Repeat("long ", 200), false},
 	} {
@@ -173,8 +189,13 @@ func TestRedact_IsTotal(t *testing.T) {
 	loop["self"] = loop
 	many := make([]any, 1000)
 	log := audit.Begin("i", "")
-	for _, v := range []any{nil, loop, many, map[string]any{"token": []any{"a"}, "\xff": 1, "\xfe": 2}, make(chan int), struct{ A string }{"x"},
-		[]byte("x"), json.RawMessage(`{"a":1}`), at, time.Second, float32(1), 1e300, -0.0, "\xff\x00"} {
+	for _, v := range []any{
+		nil, loop, many,
+		map[string]any{"token": []any{"a"}, "\xff": 1, "\xfe": 2},
+		make(chan int),
+		struct{ A string }{"x"},
+		[]byte("x"), json.RawMessage(`{"a":1}`), at, time.Second, float32(1), 1e300, math.Copysign(0, -1), math.NaN(), "\xff\x00",
+	} {
 		out := audit.Redact("x", v)
 		_, err := json.Marshal(out)
 		require.NoError(t, err, "%T", v)

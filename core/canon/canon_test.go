@@ -42,8 +42,10 @@ func TestAppend_WritesTheCanonicalForm(t *testing.T) {
 		{[]string{"b", "a"}, `["b","a"]`},
 		{map[string]any{}, `{}`},
 		// RFC 8785 section 3.2.3: sorted by UTF-16 code units, so U+1F600 comes before U+FB33.
-		{map[string]any{"\ufb33": 1, "\U0001F600": 2, "1": 3, "\u20ac": 4, "\r": 5, "\u0080": 6, "\u00f6": 7},
-			"{\"\\r\":5,\"1\":3,\"\u0080\":6,\"\u00f6\":7,\"\u20ac\":4,\"\U0001F600\":2,\"\ufb33\":1}"},
+		{
+			map[string]any{"\ufb33": 1, "\U0001F600": 2, "1": 3, "\u20ac": 4, "\r": 5, "\u0080": 6, "\u00f6": 7},
+			"{\"\\r\":5,\"1\":3,\"\u0080\":6,\"\u00f6\":7,\"\u20ac\":4,\"\U0001F600\":2,\"\ufb33\":1}",
+		},
 		{time.Unix(0, 0).UTC(), `"1970-01-01T00:00:00Z"`},
 	} {
 		got, err := canon.Append(nil, tt.v)
@@ -58,8 +60,14 @@ func TestAppend_RefusesWhatJSONCannotHold(t *testing.T) {
 	for range 300 {
 		deep = []any{deep}
 	}
-	for _, v := range []any{math.NaN(), math.Inf(1), []any{math.Inf(-1)}, make(chan int), json.Number("1x"), json.Number(""),
-		json.Number("true"), json.Number("1e999"), map[string]any{"\xff": 1, "\xfe": 2}, deep} {
+	for _, v := range []any{
+		math.NaN(), math.Inf(1),
+		[]any{math.Inf(-1)},
+		make(chan int), json.Number("1x"), json.Number(""),
+		json.Number("true"), json.Number("1e999"),
+		map[string]any{"\xff": 1, "\xfe": 2},
+		deep,
+	} {
 		got, err := canon.Append([]byte("kept"), v)
 		assert.Error(t, err)
 		assert.Equal(t, "kept", string(got))
@@ -70,8 +78,10 @@ func TestCanonical_IsStrict(t *testing.T) {
 	got, err := canon.Canonical([]byte(" {\"b\" : [1.0, 1E1], \"a\":{\"\\u0061\":\"\\u003c\"}} \n"))
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":{"a":"<"},"b":[1,10]}`, string(got))
-	for _, bad := range []string{"", "{", "[1,]", `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, "1 2", "{}x", `{"a"}`, "nul", "[",
-		strings.Repeat("[", 300) + strings.Repeat("]", 300)} {
+	for _, bad := range []string{
+		"", "{", "[1,]", `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`, "1 2", "{}x", `{"a"}`, "nul", "[",
+		strings.Repeat("[", 300) + strings.Repeat("]", 300),
+	} {
 		_, err := canon.Canonical([]byte(bad))
 		assert.Error(t, err, "%q", bad)
 	}

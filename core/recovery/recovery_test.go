@@ -28,6 +28,7 @@ func res(id string, kind journal.Kind, path string) journal.Resource {
 }
 
 func open(r journal.Resource) journal.Record { return journal.Record{Op: journal.OpOpen, Resource: r} }
+
 func closed(r journal.Resource) journal.Record {
 	return journal.Record{Op: journal.OpClose, Resource: r}
 }

@@ -26,8 +26,10 @@ var _ instance.Registry = (*Registry)(nil)
 
 // New returns an empty registry; newJournal makes each instance's journal.
 func New(newJournal func() journal.Journal) *Registry {
-	return &Registry{newJournal: newJournal, recovering: make(chan struct{}, 1),
-		live: map[string]journal.Journal{}, dead: map[string]journal.Journal{}}
+	return &Registry{
+		newJournal: newJournal, recovering: make(chan struct{}, 1),
+		live: map[string]journal.Journal{}, dead: map[string]journal.Journal{},
+	}
 }
 
 // Own makes a live instance.

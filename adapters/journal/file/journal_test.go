@@ -136,6 +136,7 @@ var errFull = errors.New("no space left on device")
 func (d *disk) ReadAt(p []byte, off int64) (int, error) {
 	return bytes.NewReader(d.data).ReadAt(p, off)
 }
+
 func (d *disk) Write(p []byte) (int, error) {
 	d.writes++
 	n := len(p)
