@@ -320,11 +320,15 @@ func leak(c model.Chunk, r model.Reply, err error) string {
 // byte for byte as it was sent, and once more in HTTP chunks of a single byte. (OLL-02, OLL-10, OLL-12..14)
 func TestChat_Recordings(t *testing.T) {
 	p := newReplayer(t)
-	m := client(t, Config{BaseURL: p.url, IdleTimeout: 50 * time.Millisecond})
+	patient, hasty := client(t, Config{BaseURL: p.url}), client(t, Config{BaseURL: p.url, IdleTimeout: 50 * time.Millisecond})
 	for _, file := range []string{"recorded-0.24.0", "recorded-0.32.15", "faults"} {
 		t.Run(file, func(t *testing.T) {
 			var lines []string
 			for _, r := range load(t, file+".jsonl") {
+				m := patient
+				if r.stall {
+					m = hasty
+				}
 				p.set(r)
 				got := strings.ReplaceAll(outcome(m, r), p.url, "URL")
 				lines = append(lines, r.name+": "+got)

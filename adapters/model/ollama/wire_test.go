@@ -285,9 +285,9 @@ func TestInspect_More(t *testing.T) {
 	assert.Equal(t, 4096, n)
 	assert.Len(t, srv.Model.Requests(), 1)
 
-	_, any := serve(t, scripted.Script{}, ollama.Config{})
+	_, other := serve(t, scripted.Script{}, ollama.Config{})
 	for name, remote := range map[string]bool{"gpt-oss:120b-cloud": true, "x:cloud": true, "cloudy:7b": false} {
-		i, err := any.Inspect(ctx, name)
+		i, err := other.Inspect(ctx, name)
 		require.NoError(t, err)
 		assert.Equal(t, remote, i.Remote, name)
 	}

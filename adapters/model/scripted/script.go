@@ -3,6 +3,7 @@ package scripted
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"regexp"
 	"strings"
@@ -174,7 +175,7 @@ func Parse(r io.Reader) (Script, error) {
 	if err := d.Decode(&s); err != nil {
 		return Script{}, fault.Wrap(err, CodeBadScript, "detail", err.Error())
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Script{}, fault.New(CodeBadScript, "detail", "data after the script")
 	}
 	for _, st := range s.Steps {

@@ -63,11 +63,11 @@ func (s *Source) Find(ctx context.Context) ([]skills.File, error) {
 	var problems []*fault.Error
 	done := map[string]bool{}
 	for _, dir := range s.cfg.Directories {
-		if real, err := filepath.EvalSymlinks(dir); err == nil {
-			if done[real] {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			if done[resolved] {
 				continue
 			}
-			done[real] = true
+			done[resolved] = true
 		}
 		files, bad := s.root(ctx, dir)
 		out, problems = append(out, files...), append(problems, bad...)
@@ -187,14 +187,20 @@ func (s *Source) list(own *os.Root, dir string, f *skills.File) {
 			f.More = true
 			return fs.SkipAll
 		}
-		if info, err := own.Stat(filepath.FromSlash(p)); err != nil || !info.Mode().IsRegular() {
+		if regular(own, p) {
+			f.Resources = append(f.Resources, p)
+		} else {
 			f.Refused = append(f.Refused, p)
-			return nil
 		}
-		f.Resources = append(f.Resources, p)
 		return nil
 	})
 	slices.Sort(f.Resources)
+}
+
+// regular reports whether p is a file that a link does not lead out to.
+func regular(own *os.Root, p string) bool {
+	info, err := own.Stat(filepath.FromSlash(p))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Resource implements skills.Source.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-mcp/agent-mcp/adapters/skills/directory"
+	"github.com/agent-mcp/agent-mcp/conformance/skillstest"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/skills"
 )
@@ -188,4 +189,14 @@ func TestFind_BoundsTheList(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"assets/0", "assets/1", "assets/2"}, got[0].Resources)
 	assert.True(t, got[0].More)
+}
+
+func TestSource_Contract(t *testing.T) {
+	skillstest.Run(t, func(t *testing.T, files map[string]string) skills.Source {
+		root := t.TempDir()
+		for p, text := range files {
+			write(t, filepath.Join(root, filepath.FromSlash(p)), text)
+		}
+		return directory.New(directory.Config{Directories: []string{root}})
+	})
 }
