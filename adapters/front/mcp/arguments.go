@@ -113,15 +113,13 @@ func (c *core) argumentFault(a *arguments) *fault.Error {
 func (c *core) runArguments(raw json.RawMessage) (service.RunRequest, *fault.Error) {
 	a := readArguments(raw, "request", "session_id", "temperature", "images")
 	var req service.RunRequest
-	if raw, there := a.get("request"); there {
-		if _, err := wire.Text(raw); errors.Is(err, wire.ErrNotText) {
-			return req, fault.New(service.CodeRequestText)
-		}
-	}
 	req.Request, _ = a.text("request", true)
 	req.SessionID, _ = a.text("session_id", false)
 	req.Temperature = a.number("temperature")
 	encoded, imageFault := c.imageArguments(a)
+	if len(a.reasons) == 1 && a.reasons[0].Code == CodeArgumentText && a.reasons[0].Args["name"] == "request" {
+		return req, fault.New(service.CodeRequestText)
+	}
 	if f := c.argumentFault(a); f != nil {
 		return req, f
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -124,4 +125,14 @@ func BenchmarkRun(b *testing.B) {
 		slices.Sort(took)
 		b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-µs")
 	})
+}
+
+// BenchmarkBigRequest is an agent_run whose text has 10 MiB.
+func BenchmarkBigRequest(b *testing.B) {
+	line := fronttest.Call("1", "agent_run", `{"request":"`+strings.Repeat("x", 10<<20)+`"}`) + "\n"
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for range b.N {
+		serveOurs(context.Background(), strings.NewReader(line), io.Discard)
+	}
 }

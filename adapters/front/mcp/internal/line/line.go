@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 )
 
 // ErrTooLong reports one line above the limit; reading may go on.
@@ -47,7 +48,7 @@ func (r *Reader) one() (text []byte, long bool) {
 	for {
 		part, err := r.in.ReadSlice('\n')
 		if !long {
-			if text = append(text, part...); len(text) > r.limit+len(bom)+len("\r\n") {
+			if text = append(r.grow(text, len(part)), part...); len(text) > r.limit+len(bom)+len("\r\n") {
 				text, long = nil, true
 			}
 		}
@@ -57,6 +58,14 @@ func (r *Reader) one() (text []byte, long bool) {
 		r.end = err
 		return text, long || len(trim(text)) > r.limit
 	}
+}
+
+// grow doubles what is too small, so that a long line is copied seldom, but never beyond what a line may need.
+func (r *Reader) grow(text []byte, more int) []byte {
+	if len(text) == 0 || len(text)+more <= cap(text) {
+		return text
+	}
+	return slices.Grow(text, max(more, min(len(text), r.limit+len(bom)+len("\r\n")-len(text))))
 }
 
 func trim(b []byte) []byte {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -160,24 +161,22 @@ func Depth(raw []byte) int {
 
 // lax decodes a valid JSON string; what is no text becomes U+FFFD.
 func lax(raw []byte) string {
-	inner := raw[1 : len(raw)-1]
-	for _, c := range inner {
-		if c == '\\' || c >= utf8.RuneSelf {
-			var s string
-			_ = json.Unmarshal(raw, &s) // valid by precondition
-			return s
-		}
+	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
 	}
-	return string(inner)
+	var s string
+	_ = json.Unmarshal(raw, &s) // valid by precondition
+	return s
 }
 
 // loneSurrogate finds an escaped UTF-16 surrogate without its partner in a valid JSON string.
 func loneSurrogate(raw []byte) bool {
-	for i := 0; i < len(raw); i++ {
-		if raw[i] != '\\' {
-			continue
+	for i := 0; ; i++ {
+		escape := bytes.IndexByte(raw[i:], '\\')
+		if escape < 0 {
+			return false
 		}
-		i++
+		i += escape + 1
 		if raw[i] != 'u' {
 			continue
 		}
@@ -196,7 +195,6 @@ func loneSurrogate(raw []byte) bool {
 		}
 		i += 4
 	}
-	return false
 }
 
 func hex4(b []byte) (v int) {
@@ -219,14 +217,19 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the index after the closing quote of the string that starts at i.
+// stringEnd returns the index after the closing quote of the string that starts at i. Each byte is looked at twice at most.
 func stringEnd(b []byte, i int) int {
-	for i++; b[i] != '"'; i++ {
-		if b[i] == '\\' {
-			i++
+	i++
+	quote := i + bytes.IndexByte(b[i:], '"')
+	for {
+		escape := bytes.IndexByte(b[i:quote], '\\')
+		if escape < 0 {
+			return quote + 1
+		}
+		if i += escape + 2; i > quote {
+			quote = i + bytes.IndexByte(b[i:], '"')
 		}
 	}
-	return i + 1
 }
 
 // valueEnd returns the index after the value that starts at i. It never recurses.
