@@ -28,7 +28,7 @@ func (b *Box) guard(ctx context.Context) error {
 	g := guarding{box: b, seen: map[visit]bool{}}
 	for _, r := range b.Policy.ToolRoots() {
 		if r.Rights&(rights.Write|rights.Delete) != 0 {
-			g.queue = append(g.queue, visit{path: r.Path})
+			g.queue = append(g.queue, visit{r.Path, policy.InGitDir(r.Path)})
 		}
 	}
 	for n := 0; len(g.queue) > 0 && n < guardDirs; n++ {
@@ -98,7 +98,7 @@ func (g *guarding) dir(ctx context.Context, v visit) {
 	if err != nil {
 		return
 	}
-	git := v.git || strings.HasSuffix(v.path, ".git") || bare(entries)
+	git := v.git || policy.InGitDir(v.path) || bare(entries)
 	for _, e := range entries {
 		p := v.path + "/" + e.Name
 		switch {

@@ -130,13 +130,17 @@ func Prepare(p *policy.Policy, s Start) (sandbox.Spec, Class, *fault.Error) {
 	if d := p.Decide(ask); !d.Allowed {
 		return sandbox.Spec{}, class, d.Fault(ask)
 	}
+	roots := p.SandboxRoots()
+	if _, ok := sandbox.RootOf(roots, s.Dir); !ok {
+		s.DirOK = false // the OS runtime is no place to work in
+	}
 	if f := usable(s); f != nil {
 		return sandbox.Spec{}, class, f
 	}
 	l := p.Limits()
 	spec := sandbox.Spec{
 		ID:      s.ID,
-		Roots:   p.SandboxRoots(),
+		Roots:   roots,
 		Protect: protect(p, s.Protect),
 		Entry:   sandbox.Entry{Name: argv0(s), Path: s.File.Path, SHA256: s.File.SHA256},
 		Args:    slices.Clone(s.Call.Args),

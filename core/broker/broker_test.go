@@ -99,6 +99,7 @@ func TestPrepare_RefusesWhatCannotRun(t *testing.T) {
 	for want, bend := range map[string]func(*broker.Start){
 		"broker.directory":             func(s *broker.Start) { s.Dir, s.DirOK = "/w/file", false },
 		"policy.denied policy.outside": func(s *broker.Start) { s.Dir, s.DirOK = "/etc", true },
+		"broker.directory ":            func(s *broker.Start) { s.Dir, s.DirOK = "/usr/lib", true },
 		"broker.not_file":              func(s *broker.Start) { s.File.Regular = false },
 		"broker.not_executable":        func(s *broker.Start) { s.File.Executable = false },
 		"broker.no_interpreter":        func(s *broker.Start) { s.File.Script = true },

@@ -20,6 +20,7 @@ const (
 	CodeRootSame      fault.Code = "policy.root_same"      // args: path, root, other
 	CodeRootNested    fault.Code = "policy.root_nested"    // args: path, root, have, other, other_path, other_have
 	CodeRootDelete    fault.Code = "policy.root_delete"    // args: root, path — delete without write
+	CodeRootProtected fault.Code = "policy.root_protected" // args: root, path — it would make Git's hooks or settings writable
 	CodeEntryAlias    fault.Code = "policy.entry_alias"    // args: alias — empty, malformed, or used twice
 	CodeEntryHash     fault.Code = "policy.entry_hash"     // args: alias — not a SHA-256
 	CodeEntryWritable fault.Code = "policy.entry_writable" // args: root, path, other, other_path — a write root covers it
@@ -63,6 +64,10 @@ func (p *Policy) collect(in Input) []*fault.Error {
 		}
 		if r.Rights.Has(rights.Delete) && !r.Rights.Has(rights.Write) {
 			bad = append(bad, fault.New(CodeRootDelete, "root", r.Name, "path", r.Path))
+			return
+		}
+		if r.Rights&(rights.Write|rights.Delete) != 0 && Protected(r.Path) {
+			bad = append(bad, fault.New(CodeRootProtected, "root", r.Name, "path", r.Path))
 			return
 		}
 		p.roots = append(p.roots, r)

@@ -251,6 +251,7 @@ func TestBuild_Refuses(t *testing.T) {
 		"resources": {func(i *policy.Input) {
 			i.Resources = policy.ResourceInput{Profile: "huge", MemoryMiB: &big, Processes: &zero, Timeout: &negative}
 		}, "resource_profile resource_value resource_value resource_value"},
+		"hooks":   {func(i *policy.Input) { i.Mounts[1].Path = "/srv/repo/.git/hooks"; i.Mounts = i.Mounts[:2] }, "root_protected"},
 		"several": {func(i *policy.Input) { i.Profile = "x"; i.Network.Mode = "y"; i.Resources.Profile = "z" }, "profile network_mode resource_profile"},
 	} {
 		in := input()

@@ -56,6 +56,9 @@ func gitDirName(c string) bool {
 	return n >= 4 && strings.EqualFold(c[n-4:], ".git") || n == 5 && strings.EqualFold(c, "git~1")
 }
 
+// InGitDir reports whether path is a Git directory or lies in one, by name alone.
+func InGitDir(path string) bool { return Protected(path + "/config") }
+
 // GuardedNames lists, relative to a Git directory, what exists there and has to stay read-only for processes too: each
 // that exists belongs into Spec.Protect. Worktrees and modules are Git directories of their own.
 func GuardedNames() []string {
