@@ -55,15 +55,17 @@ func (s *suite) specs(t *testing.T) { // fails closed on every malformed Spec; n
 		change func(*sandbox.Spec)
 		want   fault.Code
 	}{
-		"relative root":          {func(p *sandbox.Spec) { p.Roots[0].Path = "relative" }, sandbox.CodeBadSpec},
-		"root with slash":        {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root + "/", Rights: r}) }, sandbox.CodeBadSpec},
-		"root with dot dot":      {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root + "/../x", Rights: r}) }, sandbox.CodeBadSpec},
-		"the whole file system":  {func(p *sandbox.Spec) { p.Roots = append([]rights.Root{{Path: "/", Rights: r}}, p.Roots...) }, sandbox.CodeBadSpec},
-		"root twice":             {func(p *sandbox.Spec) { p.Roots = append(p.Roots, p.Roots[len(p.Roots)-1]) }, sandbox.CodeBadSpec},
-		"no right":               {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root}) }, sandbox.CodeBadSpec},
-		"unknown right":          {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root, Rights: 0x91}) }, sandbox.CodeBadSpec},
-		"delete without write":   {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root, Rights: r | rights.Delete}) }, sandbox.CodeBadSpec},
-		"missing root":           {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root, Rights: r}, rights.Root{Path: root + "-none", Rights: r}) }, sandbox.CodeRootChanged},
+		"relative root":         {func(p *sandbox.Spec) { p.Roots[0].Path = "relative" }, sandbox.CodeBadSpec},
+		"root with slash":       {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root + "/", Rights: r}) }, sandbox.CodeBadSpec},
+		"root with dot dot":     {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root + "/../x", Rights: r}) }, sandbox.CodeBadSpec},
+		"the whole file system": {func(p *sandbox.Spec) { p.Roots = append([]rights.Root{{Path: "/", Rights: r}}, p.Roots...) }, sandbox.CodeBadSpec},
+		"root twice":            {func(p *sandbox.Spec) { p.Roots = append(p.Roots, p.Roots[len(p.Roots)-1]) }, sandbox.CodeBadSpec},
+		"no right":              {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root}) }, sandbox.CodeBadSpec},
+		"unknown right":         {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root, Rights: 0x91}) }, sandbox.CodeBadSpec},
+		"delete without write":  {func(p *sandbox.Spec) { p.Roots = s.roots(rights.Root{Path: root, Rights: r | rights.Delete}) }, sandbox.CodeBadSpec},
+		"missing root": {func(p *sandbox.Spec) {
+			p.Roots = s.roots(rights.Root{Path: root, Rights: r}, rights.Root{Path: root + "-none", Rights: r})
+		}, sandbox.CodeRootChanged},
 		"protect outside":        {func(p *sandbox.Spec) { p.Protect = []string{"/elsewhere/x"} }, sandbox.CodeBadSpec},
 		"protect missing":        {func(p *sandbox.Spec) { p.Protect = []string{root + "/none"} }, sandbox.CodeRootChanged},
 		"directory outside":      {func(p *sandbox.Spec) { p.Dir = filepath.Dir(root) }, sandbox.CodeBadSpec},

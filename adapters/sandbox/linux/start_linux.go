@@ -195,7 +195,7 @@ type watcher struct {
 	entry    atomic.Int32
 	limited  atomic.Bool
 	oom      atomic.Bool
-	first    bool // the entry's own fork was answered
+	first    bool      // the entry's own fork was answered
 	granted  [64]grant // forks that were allowed and whose child was not seen yet
 	known    []int32
 }

@@ -17,6 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	RunHelperIfAsked()
 	sandboxtest.RunProbeIfAsked()
+	runAttackIfAsked()
 	os.Exit(m.Run())
 }
 

@@ -1,0 +1,156 @@
+package filter
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// interpret runs a classic BPF program over a struct seccomp_data.
+func interpret(t *testing.T, prog []Insn, nr, arch uint32, args ...uint64) uint32 {
+	t.Helper()
+	var data [64]byte
+	put := func(off int, v uint32) {
+		for i := range 4 {
+			data[off+i] = byte(v >> (8 * i))
+		}
+	}
+	put(0, nr)
+	put(4, arch)
+	for i, a := range args {
+		put(16+8*i, uint32(a))
+		put(20+8*i, uint32(a>>32))
+	}
+	var acc uint32
+	for pc, steps := 0, 0; ; steps++ {
+		require.Less(t, pc, len(prog), "the program runs off its end")
+		require.Less(t, steps, 4096)
+		in := prog[pc]
+		pc++
+		jump := func(yes bool) {
+			if yes {
+				pc += int(in.Jt)
+			} else {
+				pc += int(in.Jf)
+			}
+		}
+		switch in.Code {
+		case opLoad:
+			require.LessOrEqual(t, in.K, uint32(60))
+			acc = uint32(data[in.K]) | uint32(data[in.K+1])<<8 | uint32(data[in.K+2])<<16 | uint32(data[in.K+3])<<24
+		case opAnd:
+			acc &= in.K
+		case opJeq:
+			jump(acc == in.K)
+		case opJge:
+			jump(acc >= in.K)
+		case opJset:
+			jump(acc&in.K != 0)
+		case opRet:
+			return in.K
+		default:
+			t.Fatalf("unknown instruction %#x", in.Code)
+		}
+	}
+}
+
+const high = 1 << 40 // set high bits, which the kernel ignores for int arguments
+
+// SEC-INV, DENY-01: every row of the design's seccomp column, on both architectures.
+func TestBuild_Verdicts(t *testing.T) {
+	for arch, tab := range tables {
+		for _, inet := range []bool{false, true} {
+			prog, err := Build(arch, Options{Inet: inet, CountForks: true})
+			require.NoError(t, err)
+			ifInet := Errno(EACCES)
+			if inet {
+				ifInet = Allow
+			}
+			type row struct {
+				call string
+				args []uint64
+				want uint32
+			}
+			rows := []row{
+				{"socket", []uint64{2, 1, 0}, ifInet},
+				{"socket", []uint64{2, 1 | 0o2000000, 6}, ifInet},
+				{"socket", []uint64{10, 2 | 0o4000, 17}, ifInet},
+				{"socket", []uint64{2 | high, 1 | high, high}, ifInet},
+				{"socket", []uint64{2, 1, 262}, Errno(EACCES)}, // MPTCP
+				{"socket", []uint64{2, 3, 0}, Errno(EACCES)},   // raw
+				{"socket", []uint64{10, 3, 58}, Errno(EACCES)},
+				{"socket", []uint64{1, 1, 0}, Errno(EACCES)},        // AF_UNIX
+				{"socket", []uint64{1 | high, 2, 0}, Errno(EACCES)}, // AF_UNIX, hidden
+				{"socket", []uint64{16, 3, 0}, Errno(EACCES)},       // netlink
+				{"socket", []uint64{17, 3, 0}, Errno(EACCES)},       // packet
+				{"socket", []uint64{38, 5, 0}, Errno(EACCES)},       // AF_ALG
+				{"socket", []uint64{40, 1, 0}, Errno(EACCES)},       // AF_VSOCK
+				{"socketpair", []uint64{1, 1 | 0o2000000, 0}, Allow},
+				{"socketpair", []uint64{1, 5, 0}, Allow},
+				{"socketpair", []uint64{1, 2, 0}, Errno(EACCES)}, // a datagram pair reaches any path
+				{"socketpair", []uint64{2, 1, 0}, Errno(EACCES)},
+				{"ioctl", []uint64{0, 0x5412}, Errno(EPERM)},        // TIOCSTI
+				{"ioctl", []uint64{0, 0x5412 | high}, Errno(EPERM)}, // …behind a 64-bit compare
+				{"ioctl", []uint64{0, 0x5412 | 1<<32}, Errno(EPERM)},
+				{"ioctl", []uint64{0, 0x541c}, Errno(EPERM)}, // TIOCLINUX
+				{"ioctl", []uint64{0, 0x5413}, Allow},        // TIOCGWINSZ
+				{"memfd_create", []uint64{0, 0}, Errno(EPERM)},
+				{"memfd_create", []uint64{0, 0x10}, Errno(EPERM)}, // MFD_EXEC
+				{"memfd_create", []uint64{0, 8 << 32}, Errno(EPERM)},
+				{"memfd_create", []uint64{0, 8 | 1}, Allow},
+				{"clone", []uint64{0x11}, Notify},
+				{"clone", []uint64{0x4111}, Notify}, // vfork
+				{"clone", []uint64{0x10f00}, Allow}, // a thread
+				{"clone", []uint64{0x8011}, Errno(EPERM)},
+				{"clone3", nil, Errno(ENOSYS)},
+				{"io_uring_setup", nil, Errno(ENOSYS)},
+				{"memfd_secret", nil, Errno(ENOSYS)},
+			}
+			for bit := range 32 {
+				if f := uint64(1) << bit; f&cloneNewNS != 0 {
+					rows = append(rows, row{"clone", []uint64{f | 0x11 | high}, Errno(EPERM)}, row{"clone", []uint64{f | 0x10000}, Errno(EPERM)})
+				}
+			}
+			for _, name := range denied {
+				rows = append(rows, row{name, nil, Errno(EPERM)})
+			}
+			for _, r := range rows {
+				nr, ok := tab.nr[r.call]
+				if !ok {
+					require.Equal(t, "arm64", arch, "amd64 lacks %s", r.call)
+					continue
+				}
+				assert.Equal(t, r.want, interpret(t, prog, nr, tab.audit, r.args...), "%s %s(%#x) inet=%v", arch, r.call, r.args, inet)
+				assert.Equal(t, uint32(Kill), interpret(t, prog, nr, tab.audit^1, r.args...), "another architecture")
+				assert.Equal(t, Errno(ENOSYS), interpret(t, prog, nr|0x40000000, tab.audit, r.args...), "x32")
+			}
+			assert.Equal(t, Errno(ENOSYS), interpret(t, prog, newest+1, tab.audit))
+			assert.Equal(t, uint32(Allow), interpret(t, prog, newest, tab.audit))
+		}
+	}
+}
+
+// Calls without a rule pass.
+func TestBuild_OrdinaryCallsPass(t *testing.T) {
+	for arch, tab := range tables {
+		ruled := map[uint32]bool{}
+		for _, nr := range tab.nr {
+			ruled[nr] = true
+		}
+		prog, err := Build(arch, Options{})
+		require.NoError(t, err)
+		assert.Less(t, len(prog), 4096)
+		for nr := range uint32(newest + 1) {
+			if !ruled[nr] {
+				assert.Equal(t, uint32(Allow), interpret(t, prog, nr, tab.audit), fmt.Sprint(arch, " ", nr))
+			}
+		}
+	}
+}
+
+func TestBuild_UnknownArchitecture(t *testing.T) {
+	_, err := Build("riscv64", Options{})
+	assert.ErrorIs(t, err, ErrArch)
+}
