@@ -74,6 +74,9 @@ type Audit interface {
 	Record(r audit.Record) error
 }
 
+// defaultIterations is AGT-02's: shown in the status, so it is set here too.
+const defaultIterations = 128
+
 // Engine implements service.Runner.
 type Engine struct {
 	cfg Config
@@ -93,6 +96,9 @@ var _ service.Runner = (*Engine)(nil)
 // New makes an engine that has nothing to do yet.
 func New(cfg Config, deps Deps) *Engine {
 	deps.fill()
+	if cfg.Agent.MaxIterations == 0 {
+		cfg.Agent.MaxIterations = defaultIterations
+	}
 	return &Engine{
 		cfg: cfg, Deps: deps, state: session.New(cfg.Limits),
 		changed: make(chan struct{}), cancel: map[string]context.CancelCauseFunc{},

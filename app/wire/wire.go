@@ -88,6 +88,11 @@ func Catalog(tag, dir string) (text.Catalog, error) {
 	return goi18n.New(opts)
 }
 
+// builtin loads the shipped texts alone.
+func builtin(tag string) (text.Catalog, error) {
+	return goi18n.New(goi18n.Options{Builtin: locales.FS, Tag: tag})
+}
+
 // Admin builds the owner's use cases. in and out are where a person answers; person tells whether one is there.
 func Admin(box sandbox.Sandbox, in io.Reader, out io.Writer, person bool) *admin.Service {
 	return admin.New(admin.Deps{
