@@ -125,8 +125,8 @@ func (l *loader) add(tag, path string, pairs []pair) {
 			}
 		case !isText || strings.TrimSpace(value) == "":
 			l.bad(CodeNotText, "path", path, "key", p.key)
-		case !slices.Equal(split(value).names(), split(want).names()):
-			l.bad(CodePlaceholder, "path", path, "key", p.key, "want", braces(split(want).names()), "got", braces(split(value).names()))
+		case !slices.Equal(placeholders(value), placeholders(want)):
+			l.bad(CodePlaceholder, "path", path, "key", p.key, "want", braces(placeholders(want)), "got", braces(placeholders(value)))
 		default:
 			l.texts[tag][p.key] = value
 		}

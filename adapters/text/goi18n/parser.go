@@ -53,9 +53,13 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// names returns the placeholders, sorted, each once.
-func (p parsed) names() []string {
+// placeholders returns the names in a text, sorted, each once.
+func placeholders(s string) []string {
+	if !strings.Contains(s, "{") {
+		return nil
+	}
 	var out []string
+	p := split(s)
 	for i := 1; i < len(p); i += 2 {
 		out = append(out, p[i])
 	}

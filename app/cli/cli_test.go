@@ -1,0 +1,339 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/agent-mcp/agent-mcp/adapters/text/goi18n"
+	"github.com/agent-mcp/agent-mcp/app/cli"
+	"github.com/agent-mcp/agent-mcp/conformance/golden"
+	"github.com/agent-mcp/agent-mcp/locales"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+	"github.com/agent-mcp/agent-mcp/ports/service"
+	"github.com/agent-mcp/agent-mcp/ports/text"
+)
+
+// Both catalogues are loaded once.
+var (
+	english  = sync.OnceValues(func() (text.Catalog, error) { return goi18n.New(goi18n.Options{Builtin: locales.FS, Tag: "en"}) })
+	japanese = sync.OnceValues(func() (text.Catalog, error) { return goi18n.New(goi18n.Options{Builtin: locales.FS, Tag: "ja"}) })
+)
+
+func catalog(t testing.TB, tag string) text.Catalog {
+	t.Helper()
+	load := english
+	if tag == "ja" || tag == "ja-JP" {
+		load = japanese
+	}
+	c, err := load()
+	require.NoError(t, err)
+	return c
+}
+
+// shell runs the command line in this process.
+type shell struct {
+	out, err bytes.Buffer
+	calls    []string
+	env      map[string]string
+	language string
+	view     service.View
+	outcome  service.Outcome
+	fails    error
+	terminal bool
+}
+
+func (s *shell) run(t testing.TB, args ...string) int {
+	t.Helper()
+	s.out.Reset()
+	s.err.Reset()
+	s.calls = nil
+	return cli.Main(context.Background(), args, cli.Deps{
+		Stdout: &s.out, Stderr: &s.err, StdoutTerminal: s.terminal, StderrTerminal: s.terminal,
+		Getenv: func(name string) string { return s.env[name] }, Executable: "/opt/agent/agent-mcp", Version: "1.2.3",
+		Language: func(context.Context, string) (string, string) { return s.language, "" },
+		Catalog: func(_ context.Context, tag, _ string) text.Catalog {
+			return catalog(t, tag)
+		},
+		Admin:  s,
+		Server: func(_ context.Context, path string) error { s.calls = append(s.calls, "serve "+path); return s.fails },
+	})
+}
+
+func (s *shell) Apply(_ context.Context, req service.ApplyRequest) (service.Applied, error) {
+	call := "apply " + req.Path
+	if req.Yes {
+		call += " --yes"
+	}
+	s.calls = append(s.calls, call)
+	if s.fails != nil {
+		return service.Applied{}, s.fails
+	}
+	if s.outcome != service.Unchanged {
+		req.Present(s.view)
+	}
+	return service.Applied{Outcome: s.outcome, View: s.view}, nil
+}
+
+func (s *shell) Show(_ context.Context, path string) (service.View, error) {
+	s.calls = append(s.calls, "show "+path)
+	return s.view, s.fails
+}
+
+// CLI-01, CLI-05: what each command line does, and what is refused.
+func TestMain_Commands(t *testing.T) {
+	def := filepath.Join("/opt/agent", "agent.yaml")
+	for line, want := range map[string]string{
+		"":                       "serve " + def,
+		"a.yaml":                 "serve a.yaml",
+		"apply":                  "apply " + def,
+		"apply a.yaml":           "apply a.yaml",
+		"apply --yes":            "apply " + def + " --yes",
+		"apply --yes a.yaml":     "apply a.yaml --yes",
+		"apply a.yaml --yes":     "apply a.yaml --yes",
+		"show":                   "show " + def,
+		"show a.yaml":            "show a.yaml",
+		"-- apply.yaml":          "serve apply.yaml",
+		"-- --config":            "serve --config",
+		"apply -- -x":            "apply -x",
+		"./apply":                "serve ./apply",
+		"show apply":             "show apply",
+		"show serve":             "show serve",
+		"--help":                 "0",
+		"apply a.yaml --help":    "0",
+		"--version":              "0",
+		"a.yaml b.yaml":          "2 b.yaml",
+		"apply a b":              "2 one too many",
+		"--yes":                  "2 behind `apply`",
+		"show --yes":             "2 behind `apply`",
+		"a.yaml --verbose":       "2 --verbose",
+		"-h":                     "2 -h",
+		"-":                      "2 There is no option -.",
+		"aply":                   "2 Did you mean apply?",
+		"appyl":                  "2 Did you mean apply?",
+		"shows":                  "2 Did you mean show?",
+		"snow":                   "2 Did you mean show?",
+		"serve":                  "2 agent-mcp [CONFIG]",
+		"serve --config a.yaml":  "2 --config: write the path alone",
+		"check a.yaml":           "2 agent-mcp show [CONFIG]",
+		"executable add python":  "2 sandbox.execution.entries",
+		"sandbox apply":          "2 `sandbox:`",
+		"--config=a.yaml":        "2 --config:",
+		"a.yaml --lang ja":       "2 application.language",
+		"--transport http":       "2 mcp.transport",
+		"x --path p":             "2 --path:",
+		"x --runtime-root r":     "2 runtime_root",
+		"x --no-runtime":         "2 leave runtime_root out",
+		"apply --format json":    "2 --format:",
+		"show --format=json x y": "2 --format:",
+	} {
+		s := shell{outcome: service.AppliedChanges}
+		code := s.run(t, strings.Fields(line)...)
+		if !strings.ContainsAny(want[:1], "02") {
+			require.Equal(t, []string{want}, s.calls, line)
+			require.Zero(t, code, line)
+			continue
+		}
+		require.Empty(t, s.calls, line)
+		exit, message, _ := strings.Cut(want, " ")
+		require.Equal(t, map[string]int{"0": 0, "2": 2}[exit], code, line)
+		require.Contains(t, s.err.String(), message, line)
+		require.Equal(t, exit == "2", s.err.Len() > 0, line)
+		require.Equal(t, exit == "0", s.out.Len() > 0, line)
+	}
+	s := shell{}
+	require.Equal(t, 2, s.run(t, ""), "an empty path is a mistake, not the default")
+}
+
+// CLI-05: every old word is named at once.
+func TestMain_OldWordsTogether(t *testing.T) {
+	s := shell{}
+	require.Equal(t, 2, s.run(t, "serve", "--config", "a.yaml", "--lang=ja", "--transport", "http"))
+	golden.Equal(t, "old_en.txt", s.err.Bytes())
+	s.language = "ja"
+	require.Equal(t, 2, s.run(t, "serve", "--config", "a.yaml", "--lang=ja", "--transport", "http"))
+	golden.Equal(t, "old_ja.txt", s.err.Bytes())
+}
+
+// I18N-04..07: configuration, else the environment, else English.
+func TestMain_Language(t *testing.T) {
+	for name, tc := range map[string]struct {
+		config string
+		env    map[string]string
+		want   string
+	}{
+		"nothing":            {"", nil, "en"},
+		"the configuration":  {"ja", map[string]string{"LANG": "en_US.UTF-8"}, "ja"},
+		"English wins too":   {"en", map[string]string{"LANG": "ja_JP.UTF-8"}, "en"},
+		"LANG":               {"", map[string]string{"LANG": "ja_JP.UTF-8"}, "ja"},
+		"LC_ALL before LANG": {"", map[string]string{"LC_ALL": "C.UTF-8", "LANG": "ja_JP.UTF-8"}, "en"},
+		"LC_MESSAGES":        {"", map[string]string{"LC_MESSAGES": "ja_JP@x"}, "ja"},
+		"a language without": {"", map[string]string{"LANG": "xx_YY"}, "en"},
+	} {
+		s := shell{language: tc.config, env: tc.env}
+		require.Zero(t, s.run(t, "--help"))
+		require.Equal(t, tc.want == "ja", strings.Contains(s.out.String(), "サーバーを起動します"), name)
+	}
+}
+
+func TestMain_HelpFitsAndVersion(t *testing.T) {
+	for _, tag := range []string{"en", "ja"} {
+		s := shell{language: tag}
+		require.Zero(t, s.run(t, "--help"))
+		fits(t, s.out.String())
+		golden.Equal(t, "help_"+tag+".txt", s.out.Bytes())
+		require.Zero(t, s.run(t, "--version"))
+		require.Equal(t, "agent-mcp 1.2.3\n", s.out.String())
+	}
+}
+
+// The one table of exit codes.
+func TestMain_ExitCodes(t *testing.T) {
+	for code, want := range map[fault.Code]int{
+		"": 0, "config.missing": 2, "config.invalid": 2, "snapshot.none": 2, "change.drift": 2, "sandbox.unavailable": 2, "admin.refused": 2,
+		"journal.undo_failed": 2, "locale.unknown": 2, "consent.nobody": 2, "snapshot.failed": 1, "ledger.failed": 1, "internal.unexpected": 1,
+		"internal.cancelled": 130, "model.not_found": 2, "front.broken": 1,
+	} {
+		s := shell{}
+		if code != "" {
+			s.fails = fault.New(code)
+		}
+		for _, args := range [][]string{{"a.yaml"}, {"show", "a.yaml"}, {"apply", "a.yaml"}} {
+			require.Equal(t, want, s.run(t, args...), "%s %v", code, args)
+			require.Equal(t, want != 0, s.err.Len() > 0, "a failure is said once, on standard error")
+		}
+	}
+	s := shell{fails: context.Canceled}
+	require.Equal(t, 130, s.run(t))
+	s.fails = errors.New("boom")
+	require.Equal(t, 1, s.run(t))
+	s = shell{outcome: service.Declined}
+	require.Equal(t, 3, s.run(t, "apply"))
+	require.Contains(t, s.err.String(), "Declined")
+}
+
+func sampleView() service.View {
+	sum := strings.Repeat("0123456789abcdef", 4)
+	v := service.View{
+		Config: "/home/ann/projects/a project with a long name/agent.yaml", Local: "/home/ann/projects/a project with a long name/agent.local.yaml",
+		ID: "00112233445566778899aabbccddeeff", StateDir: "/home/ann/.local/state/agent-mcp", Language: "en", Transport: "stdio",
+		Model: "qwen3:8b", Server: "http://127.0.0.1:11434", Standing: service.Drifted,
+		AppliedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), AppliedBy: "person",
+		Filesystem: []service.FileRow{
+			{Name: "workspace", Kind: service.ItemWorkspace, Written: "/home/ann/ws", Path: "/home/ann/ws", Rights: rights.All},
+			{Name: "docs", Kind: service.ItemMount, Written: "/home/ann/docs", Path: "/srv/" + strings.Repeat("very-long-directory/", 6) + "docs", Rights: rights.Read},
+			{Name: "資料", Kind: service.ItemMount, Written: "/home/ann/資料", Path: "/home/ann/資料/設計書と議事録とその他のたくさんの文書をまとめて置いてあるところ/2026年度", Rights: rights.Read | rights.Write},
+			{Name: "python", Kind: service.ItemRuntimeRoot, Written: "/usr/lib/python3", Rights: rights.Read | rights.Execute},
+		},
+		Execution: []service.ExecRow{
+			{Alias: "python", Written: "/usr/bin/python3", Path: "/usr/bin/python3.11", SHA256: sum, RuntimeRoot: "/usr/lib/python3.11", Approved: true},
+			{Alias: "sh", Written: "/bin/sh", Path: "/usr/bin/dash", SHA256: sum, Shell: true},
+		},
+		Network:   service.NetworkRow{Mode: sandbox.NetworkRestricted, Endpoints: []string{"api.example.com:443", "files.example.com:443", "packages.example.com:443", "mirror.example.com:443"}},
+		Resources: service.ResourceRow{Profile: "normal", MemoryMiB: 4096, Processes: 16, Timeout: 30 * time.Minute, Require: sandbox.Approximate},
+		Host: sandbox.Report{Platform: "linux", Level: sandbox.L2, Missing: []*fault.Error{fault.New("consent.nobody")}, Abilities: []sandbox.Ability{
+			{Item: sandbox.ItemRead, Strength: sandbox.Exact, Mechanism: "landlock+mount namespace+read-only bind of every root and of every system directory"},
+			{Item: sandbox.ItemMemory, Strength: sandbox.Approximate, Mechanism: "rlimit+poll"},
+		}},
+		Changes: []service.Change{
+			{Op: service.ChangedOp, Item: service.ItemEntry, Name: "python", Widens: true, Meaning: service.Phrase{Key: "means.entry_content"},
+				Before: []service.Attribute{{Name: "label.sha256", Value: strings.Repeat("f", 64)}}, After: []service.Attribute{{Name: "label.sha256", Value: sum}}},
+			{Op: service.Added, Item: service.ItemEntry, Name: "sh", Widens: true, Meaning: service.Phrase{Key: "means.entry_shell"},
+				After: []service.Attribute{{Name: "label.path", Value: "/usr/bin/dash"}, {Name: "label.written", Value: "/bin/sh"}, {Name: "label.sha256", Value: sum}}},
+			{Op: service.Removed, Item: service.ItemMount, Name: "old", Meaning: service.Phrase{Key: "means.gone"},
+				Before: []service.Attribute{{Name: "label.path", Value: "/old"}, {Name: "label.access", Value: "read_only"}}},
+		},
+		Drift:    []*fault.Error{fault.New("change.fingerprint"), fault.New("change.entry_hash", "alias", "python", "path", "/usr/bin/python3.11", "was", strings.Repeat("f", 64), "now", sum)},
+		Warnings: []*fault.Error{fault.New("config.cloud_model", "place", "agent.yaml:4", "model", "x:cloud", "key", "ollama.model")},
+	}
+	return v
+}
+
+// fits checks every line against 80 columns, wide characters counted twice.
+func fits(t *testing.T, s string) {
+	t.Helper()
+	for _, l := range strings.Split(s, "\n") {
+		n := 0
+		for _, r := range l {
+			if n++; r >= 0x2e80 && r < 0xffa0 && r != 0xfffd {
+				n++
+			}
+		}
+		require.LessOrEqual(t, n, cli.Columns, l)
+	}
+}
+
+// CLI-02, CLI-03, NFR-08: one difference and one matrix, in both languages, within 80 columns.
+func TestViews_Golden(t *testing.T) {
+	for _, tag := range []string{"en", "ja"} {
+		s := shell{language: tag, view: sampleView(), outcome: service.AppliedChanges}
+		require.Zero(t, s.run(t, "show"))
+		fits(t, s.out.String())
+		require.NotContains(t, s.out.String(), "\x1b")
+		require.NotContains(t, s.out.String(), "─")
+		golden.Equal(t, "show_"+tag+".txt", s.out.Bytes())
+		require.Zero(t, s.run(t, "apply", "--yes"))
+		fits(t, s.out.String())
+		golden.Equal(t, "apply_"+tag+".txt", s.out.Bytes())
+	}
+	s := shell{view: service.View{Standing: service.Current, Warnings: sampleView().Warnings}, outcome: service.Unchanged}
+	require.Zero(t, s.run(t, "apply"))
+	golden.Equal(t, "unchanged_en.txt", s.out.Bytes())
+}
+
+// Colours and box lines only where they can be shown; NO_COLOR and TERM=dumb are obeyed.
+func TestViews_Style(t *testing.T) {
+	for name, tc := range map[string]struct {
+		terminal   bool
+		env        map[string]string
+		color, box bool
+	}{
+		"a file":            {false, nil, false, false},
+		"a terminal":        {true, nil, true, true},
+		"NO_COLOR":          {true, map[string]string{"NO_COLOR": "1"}, false, true},
+		"an empty NO_COLOR": {true, map[string]string{"NO_COLOR": ""}, true, true},
+		"a dumb terminal":   {true, map[string]string{"TERM": "dumb"}, false, false},
+	} {
+		s := shell{view: sampleView(), terminal: tc.terminal, env: tc.env}
+		require.Zero(t, s.run(t, "show"))
+		require.Equal(t, tc.color, strings.Contains(s.out.String(), "\x1b["), name)
+		require.Equal(t, tc.box, strings.Contains(s.out.String(), "─"), name)
+	}
+	s := shell{view: sampleView(), terminal: true}
+	require.Zero(t, s.run(t, "show"))
+	golden.Equal(t, "show_terminal.txt", s.out.Bytes())
+}
+
+func TestMatrix_IsPartOfShow(t *testing.T) {
+	c := catalog(t, "en")
+	m := cli.Matrix(sampleView(), c, cli.Style{})
+	require.Contains(t, cli.Show(sampleView(), c, cli.Style{}), strings.TrimSpace(m))
+	require.Contains(t, m, "workspace     ")
+	require.Contains(t, cli.Matrix(service.View{}, c, cli.Style{}), "No program can be started.")
+}
+
+// A name that somebody else chose cannot fake a line, drive the terminal or reverse what is read.
+func TestViews_ForeignNames(t *testing.T) {
+	v := sampleView()
+	v.Execution[0].Path = "/x\n    SHA-256  00\x1b[2J\u202e"
+	got := cli.Show(v, catalog(t, "en"), cli.Style{})
+	require.Contains(t, got, "/x\ufffd    SHA-256  00\ufffd[2J\ufffd\n")
+}
+
+func FuzzViews(f *testing.F) {
+	f.Add("a b", "日本語の 長い、文。")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		v := sampleView()
+		v.Config, v.Filesystem[0].Path, v.Filesystem[1].Name = a, b, a
+		cli.Show(v, catalog(t, "en"), cli.Style{})
+	})
+}
