@@ -111,7 +111,7 @@ func TestChat_TimeLimits(t *testing.T) {
 	})
 	t.Run("silence inside an error body", func(t *testing.T) {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(500)
+			w.WriteHeader(http.StatusInternalServerError)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}))

@@ -269,7 +269,7 @@ func (t Turn) doneReason() string {
 }
 
 func (t Turn) usage(req model.Request) (prompt, output int, present bool) {
-	prompt, output = promptTokens(req), 0
+	prompt = promptTokens(req)
 	if t.PromptTokens != nil {
 		prompt = *t.PromptTokens
 	}
