@@ -185,9 +185,12 @@ const lastID = 4294967294
 // belongs to owner (the root directory's) belongs to user, what is root's to owner's number, and nothing is lost, since
 // the map is a permutation. Files that user creates are owner's on disk.
 func ownerMap(owner, user int) []idRange {
-	to := map[int]int{0: user, user: 0}
-	if owner != 0 && owner != user {
-		to = map[int]int{owner: user, user: 0, 0: owner}
+	to := map[int]int{owner: user, user: 0, 0: owner}
+	switch owner {
+	case 0:
+		to = map[int]int{0: user, user: 0}
+	case user:
+		to = nil
 	}
 	ids := make([]int, 0, len(to))
 	for id := range to {

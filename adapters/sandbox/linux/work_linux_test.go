@@ -1,0 +1,242 @@
+package linux
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+)
+
+const shell = "/bin/sh"
+
+// shellSpec runs a script under the development profile's rights (FS-08) and normal limits (RES-01).
+func shellSpec(t testing.TB, dir, script string) sandbox.Spec {
+	path, err := filepath.EvalSymlinks(shell)
+	require.NoError(t, err)
+	return sandbox.Spec{
+		Roots: []rights.Root{{Path: dir, Rights: rights.All}}, Dir: dir, Args: []string{"-c", script},
+		Entry:   sandbox.Entry{Name: "sh", Path: path, SHA256: host{}.SHA256(t, path)},
+		Network: sandbox.Network{Mode: sandbox.NetworkNone},
+		Limits:  sandbox.Limits{Processes: 16, MemoryBytes: 4 << 30, WallClock: time.Minute, OutputBytes: 1 << 16},
+	}
+}
+
+// Ordinary work passes, or people switch the sandbox off.
+func TestSandbox_OrdinaryWork(t *testing.T) {
+	box := New(Options{})
+	defer func() { require.NoError(t, box.Close()) }()
+	for name, c := range map[string]struct{ need, script string }{
+		"devices":   {"sh", `echo x >/dev/null && head -c 8 /dev/urandom >r && test -s r && head -c 4 /dev/zero >z && echo ok >/dev/stdout`},
+		"temporary": {"mktemp", `f=$(mktemp) && echo hi >"$f" && test "$(cat "$f")" = hi && case $f in "$TMPDIR"/*) ;; *) exit 1;; esac; echo a >/dev/shm/a && rm /dev/shm/a`},
+		"account":   {"id", `test "$(id -un)" = agent && test "$(id -u)" != 0`},
+		"locale":    {"locale", `test "$(LC_ALL=C.UTF-8 locale charmap)" = UTF-8`},
+		"pipes":     {"seq", `test "$(seq 1 1000 | sort -n | tail -1)" = 1000`},
+		"sed -i":    {"sed", `echo a >f && sed -i s/a/b/ f && test "$(cat f)" = b`},
+		"rename":    {"mv", `mkdir -p d/e && echo x >d/e/f && mv d g && test -f g/e/f && rm -r g`},
+		"names":     {"sh", `mkdir -p "ö ü/日本語" && echo x >"ö ü/日本語/f" && rm -r "ö ü"`},
+		"script":    {"sh", `printf '#!/bin/sh\necho from-script\n' >s.sh && chmod +x s.sh && test "$(./s.sh)" = from-script`},
+		"git":       {"git", `git init -q r && cd r && git config user.email a@b && git config user.name a && echo 1 >f && git add f && git commit -qm one && git checkout -qb two && git log --oneline | grep -q one`},
+		"gcc":       {"gcc", `printf 'int main(void){return 7;}' >m.c && gcc -o m m.c && if ./m; then exit 1; else test $? = 7; fi`},
+		"tar":       {"tar", `mkdir t && echo 1 >t/a && tar czf t.tgz t && rm -r t && tar xzf t.tgz && test -f t/a`},
+		"python": {"/usr/bin/python3", `cat >p.py <<'E'
+import subprocess, tempfile, os, ssl, pwd, multiprocessing, threading, sqlite3, pathlib, pty
+def square(x): return x*x
+if __name__ == '__main__':
+    assert subprocess.run(['echo','hi'],capture_output=True,text=True).stdout=='hi\n'
+    with tempfile.NamedTemporaryFile() as f: f.write(b'x')
+    assert pwd.getpwuid(os.getuid()).pw_name=='agent'
+    with multiprocessing.Pool(3) as p: assert p.map(square,[1,2,3])==[1,4,9]
+    t=[threading.Thread(target=lambda:None) for _ in range(30)]; [x.start() for x in t]; [x.join() for x in t]
+    c=sqlite3.connect('d.db'); c.execute('create table t(a)'); c.commit()
+    ssl.create_default_context()
+    m,s=pty.openpty(); os.write(s,b'x'); assert os.read(m,1)==b'x'
+    pathlib.Path('a').write_text('1'); os.replace('a','b'); os.chmod('b',0o600); os.utime('b')
+E
+/usr/bin/python3 p.py`},
+		"venv": {"/usr/bin/python3", `/usr/bin/python3 -m venv --without-pip v && v/bin/python -c 'import sys; assert sys.prefix.endswith("/v")'`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := exec.LookPath(c.need); err != nil {
+				t.Skip("no " + c.need)
+			}
+			dir := host{}.TempDir(t)
+			res, err := box.Run(context.Background(), shellSpec(t, dir, "set -e\n"+c.script))
+			require.NoError(t, err)
+			assert.Equal(t, sandbox.EndExited, res.End)
+			assert.Zero(t, res.ExitCode, "%s\n%s", res.Stdout.Head, res.Stderr.Head)
+		})
+	}
+}
+
+// A root Broker works in workspaces of root and of others; what is written belongs to the directory's owner.
+func TestSandbox_Owners(t *testing.T) {
+	box := New(Options{})
+	defer func() { require.NoError(t, box.Close()) }()
+	owners := []int{os.Getuid()}
+	if os.Getuid() == 0 {
+		owners = append(owners, 12345)
+	}
+	for _, owner := range owners {
+		t.Run(fmt.Sprint(owner), func(t *testing.T) {
+			dir := host{}.TempDir(t)
+			require.NoError(t, os.WriteFile(dir+"/brokers", []byte("b"), 0o600)) // as the Broker's own tools write it
+			if os.Getuid() == 0 {
+				require.NoError(t, os.WriteFile(dir+"/owners", []byte("o"), 0o600))
+				require.NoError(t, os.Chown(dir+"/owners", owner, owner))
+				require.NoError(t, os.Chown(dir, owner, owner))
+			} else {
+				require.NoError(t, os.WriteFile(dir+"/owners", []byte("o"), 0o600))
+			}
+			require.NoError(t, os.Chmod(dir, 0o700))
+			res, err := box.Run(context.Background(), shellSpec(t, dir, `set -e; echo new >new; chmod 640 new; cat brokers owners; echo + >>brokers; echo + >>owners; test -O new; test -O .`))
+			require.NoError(t, err)
+			require.Zero(t, res.ExitCode, "%s", res.Stderr.Head)
+			assert.Equal(t, "bo", string(res.Stdout.Head))
+			info, err := os.Stat(dir + "/new")
+			require.NoError(t, err)
+			assert.EqualValues(t, owner, info.Sys().(*syscall.Stat_t).Uid)
+		})
+	}
+}
+
+// runBrokerIfAsked is a Broker of its own, to be killed.
+func runBrokerIfAsked() {
+	if len(os.Args) < 2 || os.Args[0] != "sandbox-broker" {
+		return
+	}
+	dir := os.Args[1]
+	path, _ := filepath.EvalSymlinks(shell)
+	_, err := New(Options{}).Run(context.Background(), sandbox.Spec{
+		Roots: []rights.Root{{Path: dir, Rights: rights.All}}, Dir: dir, Entry: sandbox.Entry{Name: "sh", Path: path},
+		Args:    []string{"-c", `trap "" TERM HUP; (trap "" TERM HUP; while :; do date +%N >beat; done) & while :; do sleep 1; done`},
+		Network: sandbox.Network{Mode: sandbox.NetworkNone},
+		Limits:  sandbox.Limits{Processes: 16, MemoryBytes: 1 << 30, WallClock: time.Minute, OutputBytes: 1 << 10},
+	})
+	fmt.Println(err)
+	os.Exit(1)
+}
+
+// PRF-02: a Broker that is killed leaves no process behind.
+func TestSandbox_BrokerKilled(t *testing.T) {
+	dir := host{}.TempDir(t)
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	broker := &exec.Cmd{Path: exe, Args: []string{"sandbox-broker", dir}}
+	require.NoError(t, broker.Start())
+	beat := func() string { s, _ := host{}.Read(dir + "/beat"); return s }
+	require.Eventually(t, func() bool { return beat() != "" }, 20*time.Second, time.Millisecond)
+	require.NoError(t, broker.Process.Kill())
+	_ = broker.Wait()
+	require.Eventually(t, func() bool { // the kernel kills the namespace right after; no beat for a while means nobody beats
+		before := beat()
+		time.Sleep(50 * time.Millisecond)
+		return before == beat()
+	}, 20*time.Second, time.Millisecond)
+}
+
+// REC-03, PRF-02: many runs leave no descriptor, thread of control or file behind.
+func TestSandbox_LeavesNothing(t *testing.T) {
+	dir := host{}.TempDir(t)
+	count := func() (fds, routines int) {
+		entries, err := os.ReadDir("/proc/self/fd")
+		require.NoError(t, err)
+		return len(entries), runtime.NumGoroutine()
+	}
+	once := func(n int) {
+		box := New(Options{})
+		for i := range n {
+			spec := shellSpec(t, dir, "exit 0")
+			if i%5 == 4 {
+				spec.Entry.SHA256 = strings.Repeat("0", 64)
+			}
+			if i%5 == 3 {
+				spec.Entry.Path, spec.Entry.SHA256 = "/etc/ld.so.cache", ""
+			}
+			_, _ = box.Run(context.Background(), spec)
+		}
+		require.NoError(t, box.Close())
+	}
+	once(2)
+	fds, routines := count()
+	once(50)
+	require.Eventually(t, func() bool { f, r := count(); return f <= fds && r <= routines }, 10*time.Second, 10*time.Millisecond)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left, "nothing is created in a root")
+}
+
+// A Spec of any size reaches the helper; many runs at once do not mix.
+func TestSandbox_LargeAndConcurrent(t *testing.T) {
+	box := New(Options{})
+	defer func() { require.NoError(t, box.Close()) }()
+	dir := host{}.TempDir(t)
+	var results [8]chan string
+	for i := range results {
+		results[i] = make(chan string, 1)
+		go func() {
+			spec := shellSpec(t, dir, fmt.Sprintf(`echo %d $# ${#1}`, i))
+			spec.Args = append(spec.Args, "sh")
+			for range 10 {
+				spec.Args = append(spec.Args, strings.Repeat("x", 100_000))
+			}
+			res, err := box.Run(context.Background(), spec)
+			results[i] <- fmt.Sprint(strings.TrimSpace(string(res.Stdout.Head)), err)
+		}()
+	}
+	for i, r := range results {
+		assert.Equal(t, fmt.Sprintf("%d 10 100000<nil>", i), <-r)
+	}
+}
+
+// FS-02, FS-03: a root that is, or leads through, a symlink by now is not what was approved.
+func TestSandbox_RootChanged(t *testing.T) {
+	box := New(Options{})
+	defer func() { require.NoError(t, box.Close()) }()
+	base := host{}.TempDir(t)
+	require.NoError(t, os.MkdirAll(base+"/real/sub", 0o755))
+	require.NoError(t, os.Symlink(base+"/real", base+"/link"))
+	for _, root := range []string{base + "/link", base + "/link/sub"} {
+		_, err := box.Run(context.Background(), shellSpec(t, root, "exit 0"))
+		assert.Equal(t, sandbox.CodeRootChanged, fault.CodeOf(err), root)
+	}
+	spec := shellSpec(t, base+"/real", "exit 0")
+	require.NoError(t, os.Symlink(spec.Entry.Path, base+"/real/sh"))
+	spec.Entry.Path = base + "/real/sh"
+	_, err := box.Run(context.Background(), spec)
+	assert.Equal(t, sandbox.CodeEntryMissing, fault.CodeOf(err), "an entry is never a symlink")
+}
+
+// PRC-01: pinned scripts run under their own name, also where the tree could change them.
+func TestSandbox_PinnedScript(t *testing.T) {
+	box := New(Options{})
+	defer func() { require.NoError(t, box.Close()) }()
+	dir := host{}.TempDir(t)
+	require.NoError(t, os.WriteFile(dir+"/tool.sh", []byte("#!/bin/sh\necho \"$(basename \"$0\") $1\"\n"), 0o755))
+	for _, set := range []rights.Set{rights.All, rights.Read | rights.Execute} {
+		spec := shellSpec(t, dir, "")
+		spec.Roots[0].Rights = set
+		spec.Entry = sandbox.Entry{Name: "tool", Path: dir + "/tool.sh", SHA256: host{}.SHA256(t, dir+"/tool.sh")}
+		spec.Args = []string{"arg"}
+		res, err := box.Run(context.Background(), spec)
+		require.NoError(t, err)
+		assert.Equal(t, "tool.sh arg\n", string(res.Stdout.Head), "%s", res.Stderr.Head)
+	}
+	require.NoError(t, os.WriteFile(dir+"/bad.sh", []byte("#!/no/such/interpreter\n"), 0o755))
+	spec := shellSpec(t, dir, "")
+	spec.Entry = sandbox.Entry{Name: "bad", Path: dir + "/bad.sh"}
+	_, err := box.Run(context.Background(), spec)
+	assert.Equal(t, sandbox.CodeEntryFailed, fault.CodeOf(err))
+}
