@@ -227,12 +227,12 @@ func concurrentWrites(t *testing.T, b *bench) {
 	}
 	for w := range 2 {
 		writers.Go(func() {
-			for i := range 20 {
+			for i := range 8 {
 				h, err := b.tree.Resolve(b.ctx, "f")
 				if !assert.NoError(t, err) {
 					return
 				}
-				_, err = h.Replace(b.ctx, []byte(whole(1+w*20+i)), false, nil)
+				_, err = h.Replace(b.ctx, []byte(whole(1+w*8+i)), false, nil)
 				if err != nil {
 					assert.Equal(t, workspace.CodeChanged, fault.CodeOf(err), err)
 				}

@@ -170,11 +170,11 @@ func (h *Handle) read(ctx context.Context, offset int64, limit int) (data []byte
 		data = slices.Grow(data, min(want, chunk))
 		n, err := f.ReadAt(data[len(data):len(data)+min(want, chunk)], offset+int64(len(data)))
 		data = data[:len(data)+n]
-		if n == 0 || errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
+		}
+		if n == 0 || err != nil {
+			break
 		}
 	}
 	return data, nil

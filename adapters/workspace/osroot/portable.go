@@ -85,6 +85,8 @@ func (p namedPin) dir() (dir, error) {
 	return d, nil
 }
 
+func (p namedPin) into() (dir, error) { return p.dir() }
+
 func (p namedPin) dup() (pin, error) { return p, nil }
 
 func (p namedPin) writable() error {
@@ -112,6 +114,9 @@ func (d rootDir) look(name string) (pin, meta, error) {
 	}
 	return namedPin{in: d, name: name, info: info}, metaOfInfo(info), nil
 }
+
+// descend leaves it to the single steps: os.Root would follow symlinks on the way.
+func (d rootDir) descend(string) (dir, error) { return nil, errors.ErrUnsupported }
 
 func (d rootDir) stat(name string) (meta, error) {
 	info, err := d.root.Lstat(name)

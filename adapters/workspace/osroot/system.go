@@ -20,6 +20,7 @@ type pin interface {
 	meta() (meta, error)
 	target() (string, error) // the text of a symlink
 	dir() (dir, error)       // the same object as a directory, with a life of its own
+	into() (dir, error)      // dir, and the pin is closed
 	writable() error         // nil, or why the process may not write the file
 	dup() (pin, error)
 	close()
@@ -28,6 +29,7 @@ type pin interface {
 // dir is one pinned directory.
 type dir interface {
 	look(name string) (pin, meta, error)
+	descend(path string) (dir, error) // several names at once; fails when one is no real directory
 	stat(name string) (meta, error)
 	open(name string) (file, error) // for reading, never waits
 	create(name string, perm fs.FileMode) (file, error)

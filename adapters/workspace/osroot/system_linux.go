@@ -58,6 +58,8 @@ func (p pinned) dir() (dir, error) {
 	return directory{fd}, err
 }
 
+func (p pinned) into() (dir, error) { return directory{p.fd}, nil }
+
 func (p pinned) dup() (pin, error) {
 	fd, err := p.fd.Dup()
 	return pinned{fd}, err
@@ -78,6 +80,11 @@ func (d directory) look(name string) (pin, meta, error) {
 		return nil, meta{}, err
 	}
 	return pinned{fd}, m, nil
+}
+
+func (d directory) descend(path string) (dir, error) {
+	fd, err := d.fd.Descend(path)
+	return directory{fd}, err
 }
 
 func (d directory) stat(name string) (meta, error) { return metaOf(d.fd.StatEntry(name)) }

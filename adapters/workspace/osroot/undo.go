@@ -104,6 +104,15 @@ func openDir(sys system, path string) (dir, error) {
 		return nil, err
 	}
 	defer p.close()
+	m, err := p.meta()
+	switch {
+	case err != nil:
+		return nil, err
+	case m.mode&fs.ModeSymlink != 0:
+		return nil, syscall.ELOOP
+	case !m.mode.IsDir():
+		return nil, syscall.ENOTDIR
+	}
 	return p.dir()
 }
 

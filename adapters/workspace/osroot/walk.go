@@ -29,6 +29,7 @@ type walk struct {
 	slash  bool     // the last one must be a directory
 	links  int
 	active []expansion
+	single bool // step by step until the next link: going several at once did not work
 
 	volume string
 	out    []string
@@ -119,6 +120,9 @@ func (w *walk) step(name string) (*Handle, error) {
 	if name == ".." {
 		return nil, w.up()
 	}
+	if w.sprint(name) {
+		return nil, nil
+	}
 	last := len(w.todo) == 0
 	path := filepath.Join(w.here(), name)
 	if len(path) > maxPath {
@@ -145,14 +149,43 @@ func (w *walk) step(name string) (*Handle, error) {
 	case last:
 		return w.handle(name, path, p, m), nil
 	}
-	defer p.close()
-	d, err := p.dir()
+	d, err := p.into()
 	if err != nil {
 		return nil, err
 	}
 	w.dir.close()
 	w.dir, w.rel = d, append(w.rel, name)
 	return nil, nil
+}
+
+// sprint takes name and all plain directories after it in one call, up to the last component, a ".." or a root of its own.
+// It is only a shorter way: whatever stops it is found again by single steps, which know what to make of it.
+func (w *walk) sprint(name string) bool {
+	if w.single {
+		return false
+	}
+	names, path := []string{name}, filepath.Join(w.here(), name)
+	for len(w.todo) > len(names) && w.tree.roots[path] == nil {
+		next := w.todo[len(w.todo)-len(names)]
+		if next == ".." {
+			break
+		}
+		names, path = append(names, next), path+string(filepath.Separator)+next
+	}
+	if w.tree.roots[path] != nil { // that one is for a single step
+		names = names[:len(names)-1]
+	}
+	if len(names) < 2 || len(path) > maxPath {
+		return false
+	}
+	d, err := w.dir.descend(filepath.Join(names...))
+	if err != nil {
+		w.single = true
+		return false
+	}
+	w.dir.close()
+	w.dir, w.rel, w.todo = d, append(w.rel, names...), w.todo[:len(w.todo)-len(names)+1]
+	return true
 }
 
 // end is reached when no component is left: on a root, on a directory that was come back to, or outside.
@@ -250,7 +283,7 @@ func (w *walk) expand(p pin, link meta) error {
 	if target == "" || badName(target) {
 		return refuse(workspace.CodeNotFound, w.asked)
 	}
-	w.active = append(w.active, expansion{link: link, rest: rest})
+	w.active, w.single = append(w.active, expansion{link: link, rest: rest}), false
 	volume := filepath.VolumeName(target)
 	if filepath.IsAbs(target) {
 		w.leave()

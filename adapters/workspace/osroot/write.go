@@ -130,8 +130,10 @@ func (h *Handle) replace(ctx context.Context, data []byte, exec bool) error {
 		err = h.publish(temp, m)
 	}
 	if err != nil {
-		if gone := h.parent.unlink(temp); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-			return err // the journal keeps it, and recovery removes it
+		if h.parent.unlink(temp) != nil {
+			if _, gone := h.parent.stat(temp); !errors.Is(gone, fs.ErrNotExist) {
+				return err // the journal keeps it, and recovery removes it
+			}
 		}
 	}
 	h.parent.sync() // before the journal forgets it

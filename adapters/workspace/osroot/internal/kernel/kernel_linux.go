@@ -61,6 +61,11 @@ func (d FD) Look(name string) (FD, error) {
 	return openat2(int(d), name, unix.O_PATH|unix.O_NOFOLLOW, 0, beneath)
 }
 
+// Descend pins a directory below; no component of path may be a symlink or "..".
+func (d FD) Descend(path string) (FD, error) {
+	return openat2(int(d), path, unix.O_PATH|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0, beneath)
+}
+
 // Open opens an entry for reading, without waiting and without becoming a controlling terminal.
 func (d FD) Open(name string) (FD, error) {
 	return openat2(int(d), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_NOCTTY, 0, beneath)
