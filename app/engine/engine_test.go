@@ -99,8 +99,8 @@ func newWorld(t *testing.T, lang string, steps ...scripted.Step) *world {
 		LLMLog: true,
 	}, engine.Deps{
 		Model: w.model, Inspector: w.model,
-		Hands:   func(context.Context, audit.Ref) (engine.Hands, error) { return w.hands, nil },
-		Turn:    turnmem.New(), Clock: system.New(), Ident: random.New(), Trace: w.trace, Catalog: cat,
+		Hands: func(context.Context, audit.Ref) (engine.Hands, error) { return w.hands, nil },
+		Turn:  turnmem.New(), Clock: system.New(), Ident: random.New(), Trace: w.trace, Catalog: cat,
 		Audit: auditor.New(w.ledger, "test", ""),
 	})
 	t.Cleanup(func() { require.NoError(t, w.Close(context.Background())) })

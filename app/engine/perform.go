@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/agent-mcp/agent-mcp/app/modelcall"
 	"github.com/agent-mcp/agent-mcp/core/agent"
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/session"
@@ -157,6 +158,14 @@ func (t *task) ask(ctx context.Context, a agent.Ask) agent.Event {
 	started := t.now()
 	t.logPrompt(s, a)
 	var guard agent.Guard
+	callCtx = modelcall.With(callCtx, modelcall.Hooks{
+		Ref: trace.Event{Session: s.Session, Task: s.Task, PlannerTask: s.PlannerTask, Call: s.Call},
+		Tried: func(a modelcall.Attempt) {
+			if a.Again {
+				guard = agent.Guard{} // the pieces so far belong to a reply that is lost
+			}
+		},
+	})
 	reply, err := t.Model.Chat(callCtx, a.Request, func(c model.Chunk) {
 		if guard.Add(c) {
 			stop(fault.New(model.CodeRepetition))

@@ -42,7 +42,7 @@ func look(ctx context.Context, client *ollama.Model, name string) (info *model.I
 	if err != nil {
 		return nil, fault.From(err), nil
 	}
-	if !got.Has("tools") {
+	if len(got.Capabilities) > 0 && !got.Has("tools") { // an old server does not say
 		return nil, nil, fault.New(model.CodeNoTools, "model", name)
 	}
 	return &got, nil, nil

@@ -210,12 +210,17 @@ func usable(s Start) *fault.Error {
 	return nil
 }
 
-// argv0 keeps the alias's meaning for multi-call programs: the name asked for, else the file's name.
+// multiCall names programs that are many programs in one file and look at their own name to know which.
+var multiCall = map[string]bool{"busybox": true, "toybox": true, "coreutils": true, "sbase-box": true, "uutils": true}
+
+// argv0 is the resolved path, since programs find themselves through it: Python takes it for sys.executable and could not
+// start itself again otherwise. Only a multi-call program gets the name it was asked for.
 func argv0(s Start) string {
-	if s.Call.Alias != "" && !strings.ContainsAny(s.Call.Alias, `/\`) {
+	base := s.File.Path[strings.LastIndexAny(s.File.Path, `/\`)+1:]
+	if multiCall[base] && s.Call.Alias != "" && !strings.ContainsAny(s.Call.Alias, `/\`) {
 		return s.Call.Alias
 	}
-	return s.File.Path[strings.LastIndexAny(s.File.Path, `/\`)+1:]
+	return s.File.Path
 }
 
 // wallClock is the smaller of the policy's and the call's; a call can only shorten.

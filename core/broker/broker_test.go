@@ -130,7 +130,7 @@ func TestPrepare_BuildsTheSpec(t *testing.T) {
 	require.Nil(t, f)
 	assert.Equal(t, sandbox.Spec{
 		ID: "r1", Roots: p.SandboxRoots(), Protect: []string{"/w/.git/config", "/w/.git/hooks"},
-		Entry: sandbox.Entry{Name: "sh", Path: "/usr/bin/dash", SHA256: sum},
+		Entry: sandbox.Entry{Name: "/usr/bin/dash", Path: "/usr/bin/dash", SHA256: sum},
 		Args:  []string{"-c", "true"}, Dir: "/out/sub", Stdin: []byte("in"),
 		Env:     []string{"LANG=ja_JP.UTF-8", "LC_TIME=C", "NO_COLOR=1", "TERM=dumb"},
 		Network: sandbox.Network{Mode: sandbox.NetworkNone},

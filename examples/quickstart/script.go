@@ -2,8 +2,10 @@ package main
 
 import (
 	"embed"
+	"regexp"
 
 	"github.com/agent-mcp/agent-mcp/adapters/model/scripted"
+	"github.com/agent-mcp/agent-mcp/ports/model"
 )
 
 //go:embed story
@@ -30,26 +32,49 @@ func story(say *speaker, python bool) scripted.Script {
 		}
 	}
 	run := scripted.Use(scripted.Tool("run_process", map[string]any{"command": p.alias, "args": p.run}))
-	act := func(name string, reply scripted.Turn) scripted.Step {
-		reply.PaceMS = 2
-		return scripted.Step{Name: name, When: scripted.Match{Tools: scripted.Yes}, Reply: reply}
+	scenes := map[string][]scripted.Turn{
+		"t1": {write(p.program), scripted.Say("The program is written.")},
+		"t2": {write(p.tests), scripted.Say("The tests are written.")},
+		"t3": {
+			run,
+			scripted.Use(scripted.Tool("read_file", map[string]any{"path": p.program})),
+			scripted.Use(scripted.Tool("patch_file", map[string]any{"path": p.program, "old": p.bug, "new": p.fix})),
+			run,
+			scripted.Say("All tests pass after one fix."),
+		},
 	}
+	answer := scripted.Say(say.text("story.answer", "program", p.program, "tests", p.tests))
 	return scripted.Script{
 		Model: scriptedModel,
 		Steps: []scripted.Step{
 			{Name: "plan", When: scripted.Match{Format: scripted.Yes}, Reply: scripted.JSON(p.plan())},
-			act("write the program", write(p.program)),
-			act("report the program", scripted.Say("The program is written.")),
-			act("write the tests", write(p.tests)),
-			act("report the tests", scripted.Say("The tests are written.")),
-			act("run the tests", run),
-			act("look at the program", scripted.Use(scripted.Tool("read_file", map[string]any{"path": p.program}))),
-			act("fix the mistake", scripted.Use(scripted.Tool("patch_file", map[string]any{"path": p.program, "old": p.bug, "new": p.fix}))),
-			act("run the tests again", run),
-			act("report the result", scripted.Say("All tests pass after one fix.")),
-			{Name: "answer", When: scripted.Match{Tools: scripted.No, Format: scripted.No}, Times: scripted.Forever, Reply: scripted.Say(say.text("story.answer", "program", p.program, "tests", p.tests))},
+			{Name: "act", When: scripted.Match{Tools: scripted.Yes}, Times: scripted.Forever, Do: func(r model.Request) scripted.Turn { return play(scenes, r) }},
+			{Name: "answer", Times: scripted.Forever, Reply: answer},
 		},
 	}
+}
+
+// brief is how the runtime starts a Planner Task.
+var brief = regexp.MustCompile(`Now do (t\d):`)
+
+// play answers as a model would that reads the conversation: it finds the step that it was told to do last, and how much
+// of it is done.
+func play(scenes map[string][]scripted.Turn, r model.Request) scripted.Turn {
+	task, done := "", 0
+	for _, m := range r.Messages {
+		if f := brief.FindStringSubmatch(m.Content); f != nil {
+			task, done = f[1], 0
+		} else if m.Role == model.Assistant {
+			done++
+		}
+	}
+	scene := scenes[task]
+	if len(scene) == 0 {
+		return scripted.Say("There is nothing to do.")
+	}
+	turn := scene[min(done, len(scene)-1)]
+	turn.DelayMS, turn.PaceMS = 150, 1 // a model takes its time; so the progress can be seen
+	return turn
 }
 
 func write(name string) scripted.Turn {
