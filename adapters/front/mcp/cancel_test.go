@@ -152,3 +152,31 @@ func TestServeStdio_CancelStorm(t *testing.T) {
 	assert.Len(t, known, len(answers))
 	assert.LessOrEqual(t, len(answers), len(r.Requests()))
 }
+
+// A cancelled agent_run does not hold up those after it, at work or waiting.
+func TestServeStdio_CancelledGivesItsTurnUp(t *testing.T) {
+	r, began, goOn := &fronttest.Runner{}, make(chan struct{}, 9), make(chan struct{})
+	var first atomic.Bool
+	r.Before = func(_ context.Context, call string) error {
+		if call == "run" && first.CompareAndSwap(false, true) {
+			began <- struct{}{}
+			<-goOn // ignores that it is cancelled
+		}
+		return nil
+	}
+	o := options(r)
+	o.Limits.InFlight = 3
+	s := open(t, o)
+	s.send(runCall("1"))
+	<-began
+	for _, id := range []string{"2", "3", "4", "5"} { // 2 and 3 wait for their turn, 4 and 5 for their place
+		s.send(runCall(id))
+	}
+	s.send(cancelled("4"))
+	s.send(cancelled("2"))
+	s.send(cancelled("1"))
+	got := []string{string(s.receive().ID), string(s.receive().ID)}
+	assert.ElementsMatch(t, []string{"3", "5"}, got)
+	close(goOn)
+	assert.Empty(t, s.finish())
+}

@@ -21,7 +21,7 @@ import (
 func TestServeStdio_RealClient(t *testing.T) {
 	for version, opts := range map[string][]client.ClientOption{
 		sdk.ProtocolVersion20260728: nil,
-		sdk.ProtocolVersion20251125: {client.WithLegacyProtocolOnly()},
+		sdk.ProtocolVersion20251125: {client.WithProtocolVersion(sdk.ProtocolVersion20251125)},
 		sdk.ProtocolVersion20241105: {client.WithProtocolVersion(sdk.ProtocolVersion20241105)},
 	} {
 		t.Run(version, func(t *testing.T) {

@@ -54,9 +54,9 @@ func newCore(o Options, t tasks) *core {
 }
 
 // handle answers one request. It never panics and never answers with another id. accepted is the Task that the request
-// started, nil when it started none.
-func (c *core) handle(ctx context.Context, m wire.Message, owner string) (rep wire.Reply, accepted *service.Accepted) {
-	r := &request{id: m.ID, method: m.Method, owner: owner}
+// started, nil when it started none. at is the request's place among those that start Tasks; nil = in no order.
+func (c *core) handle(ctx context.Context, m wire.Message, owner string, at *turn) (rep wire.Reply, accepted *service.Accepted) {
+	r := &request{id: m.ID, method: m.Method, owner: owner, turn: at}
 	start := time.Now()
 	defer func() {
 		if p := recover(); p != nil {

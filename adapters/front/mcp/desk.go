@@ -31,6 +31,7 @@ type call struct {
 	cancel    context.CancelFunc
 	cancelled bool // by the client
 	work      func(*call)
+	turn      *turn // nil = in no order
 }
 
 func newDesk(l Limits) *desk {
@@ -40,19 +41,19 @@ func newDesk(l Limits) *desk {
 	}
 }
 
-// submit has work done with a context of its own. It blocks while the desk is full (backpressure), until ctx ends.
-func (d *desk) submit(ctx context.Context, key string, cost int, work func(*call)) error {
+// submit has work done on c with a context of its own. It blocks while the desk is full (backpressure), until ctx ends.
+func (d *desk) submit(ctx context.Context, c *call) error {
 	for {
 		d.mu.Lock()
-		switch _, used := d.calls[key]; {
+		switch _, used := d.calls[c.key]; {
 		case d.closed:
 			d.mu.Unlock()
 			return context.Canceled
 		case used:
 			d.mu.Unlock()
 			return errIDInUse
-		case d.roomFor(cost):
-			d.begin(ctx, key, cost, work)
+		case d.roomFor(c.cost):
+			d.begin(ctx, c)
 			d.mu.Unlock()
 			return nil
 		}
@@ -71,11 +72,10 @@ func (d *desk) roomFor(cost int) bool {
 }
 
 // begin is called with mu held.
-func (d *desk) begin(ctx context.Context, key string, cost int, work func(*call)) {
-	c := &call{key: key, cost: cost, work: work}
+func (d *desk) begin(ctx context.Context, c *call) {
 	c.ctx, c.cancel = context.WithCancel(ctx)
-	d.calls[key] = c
-	d.held += cost
+	d.calls[c.key] = c
+	d.held += c.cost
 	if d.running < d.inFlight {
 		d.running++
 		go d.serve(c)
@@ -118,6 +118,7 @@ func (d *desk) next(done *call) *call {
 // leave is called with mu held.
 func (d *desk) leave(c *call) {
 	c.cancel()
+	c.turn.leave()
 	d.held -= c.cost
 	if d.calls[c.key] == c {
 		delete(d.calls, c.key)
@@ -152,6 +153,7 @@ func (d *desk) cancel(key string) {
 	}
 	c.cancelled = true
 	c.cancel()
+	c.turn.leave() // nobody waits for what is cancelled
 	for i, w := range d.waiting {
 		if w == c {
 			d.waiting = append(d.waiting[:i], d.waiting[i+1:]...)

@@ -30,6 +30,7 @@ type request struct {
 	params wire.Members
 	meta   meta
 	owner  string // of a Task that this request starts
+	turn   *turn  // before which it may not start one
 
 	tool     string            // tools/call: the tool's name
 	args     json.RawMessage   // tools/call: its arguments, nil when absent

@@ -32,7 +32,7 @@ func answer(t *testing.T, c *core, line string) string {
 	t.Helper()
 	m, bad := wire.Parse([]byte(line))
 	require.Nil(t, bad)
-	rep, _ := c.handle(context.Background(), m, "")
+	rep, _ := c.handle(context.Background(), m, "", nil)
 	var buf bytes.Buffer
 	require.NoError(t, rep.Append(&buf, c.render))
 	return buf.String()
@@ -80,7 +80,7 @@ func FuzzParams(f *testing.F) {
 		if bad != nil || m.Kind != wire.Request {
 			return
 		}
-		rep, _ := c.handle(context.Background(), m, "")
+		rep, _ := c.handle(context.Background(), m, "", nil)
 		var buf bytes.Buffer
 		require.NoError(t, rep.Append(&buf, c.render))
 		for line := range strings.Lines(buf.String()) {

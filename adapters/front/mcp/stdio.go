@@ -75,6 +75,7 @@ type stdio struct {
 	owner  string
 	limits Limits
 	desk   *desk
+	order  order
 
 	write    sync.Mutex
 	out      io.Writer
@@ -163,11 +164,31 @@ func (c *stdio) take(ctx context.Context, text []byte) {
 			c.cancel(m.Params)
 		}
 	case m.Kind == wire.Request:
-		err := c.desk.submit(ctx, m.ID.Key(), len(text), func(call *call) { c.serve(call, m) })
+		call := &call{key: m.ID.Key(), cost: len(text), work: func(call *call) { c.serve(call, m) }}
+		if startsTask(m) {
+			call.turn = c.order.take()
+		}
+		err := c.desk.submit(ctx, call)
+		if err != nil {
+			call.turn.leave()
+		}
 		if errors.Is(err, errIDInUse) {
 			c.send(wire.Reply{ID: m.ID, Err: wire.Fail(wire.InvalidRequest, CodeIDInUse)})
 		}
 	}
+}
+
+// startsTask reports whether a request is an agent_run.
+func startsTask(m wire.Message) bool {
+	if m.Method != methodCall {
+		return false
+	}
+	params, err := wire.Object(m.Params)
+	if err != nil {
+		return false // refused later
+	}
+	name, err := wire.Text(params.Get("name"))
+	return err == nil && name == toolRun
 }
 
 func (c *stdio) cancel(params json.RawMessage) {
@@ -182,7 +203,7 @@ func (c *stdio) cancel(params json.RawMessage) {
 
 // serve answers one request, unless the client has cancelled it.
 func (c *stdio) serve(call *call, m wire.Message) {
-	rep, accepted := c.core.handle(call.ctx, m, c.owner)
+	rep, accepted := c.core.handle(call.ctx, m, c.owner, call.turn)
 	answered := c.desk.claim(call)
 	if answered {
 		c.send(rep)

@@ -259,3 +259,50 @@ func (b *lockedBuffer) lines() []string {
 	}
 	return strings.Split(strings.TrimSuffix(strings.Join(b.writes, ""), "\n"), "\n")
 }
+
+// Tasks are accepted in the order in which their calls were read, whatever stands between them.
+func TestServeStdio_RunsInOrder(t *testing.T) {
+	r := &fronttest.Runner{Before: func(context.Context, string) error { runtime.Gosched(); return nil }}
+	var input strings.Builder
+	for i := range 200 {
+		input.WriteString(fronttest.Call(fmt.Sprint(i), "agent_run", fmt.Sprintf(`{"request":"%d"}`, i)) + "\n")
+		input.WriteString(ping(fmt.Sprintf(`"p%d"`, i)) + "\n")
+		input.WriteString(fronttest.Call(fmt.Sprintf(`"bad%d"`, i), "agent_run", `{}`) + "\n")
+	}
+	assert.Len(t, piped(t, options(r), input.String()), 600)
+	for i, req := range r.Requests() {
+		require.Equal(t, fmt.Sprint(i), req.Request)
+	}
+}
+
+// What the server holds stays near its budget, however much a client sends at once.
+func TestServeStdio_MemoryIsBounded(t *testing.T) {
+	var base, now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&base)
+	var mu sync.Mutex
+	var most uint64
+	r := &fronttest.Runner{Before: func(_ context.Context, call string) error {
+		if call == "run" {
+			mu.Lock()
+			defer mu.Unlock()
+			runtime.GC()
+			runtime.ReadMemStats(&now)
+			most = max(most, now.HeapAlloc)
+		}
+		return nil
+	}}
+	o := options(r)
+	o.Limits.HeldBytes = 8 << 20
+	line := fronttest.Call("%d", "agent_run", `{"request":"`+strings.Repeat("x", 2<<20)+`"}`) + "\n" // above the Runner's limit
+	var lines []io.Reader
+	for i := range 64 {
+		before, after, _ := strings.Cut(line, "%d")
+		lines = append(lines, strings.NewReader(before), strings.NewReader(fmt.Sprint(i)), strings.NewReader(after))
+	}
+	var out lockedBuffer
+	_, err := mcp.New(o).ServeStdio(context.Background(), io.MultiReader(lines...), &out)
+	require.NoError(t, err)
+	assert.Len(t, out.lines(), 64)
+	assert.Less(t, most, base.HeapAlloc+40<<20)
+}

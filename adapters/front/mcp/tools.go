@@ -98,6 +98,9 @@ func (c *core) run(ctx context.Context, r *request) (string, *fault.Error) {
 		return "", f
 	}
 	req.Owner = r.owner
+	if err := r.turn.await(ctx); err != nil {
+		return "", fault.From(err)
+	}
 	acc, err := c.runner.Run(ctx, req)
 	if err != nil {
 		return "", fault.From(err)
