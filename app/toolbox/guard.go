@@ -16,6 +16,7 @@ import (
 const (
 	guardDirs    = 50_000
 	guardEntries = 4096
+	guardConfig  = 256 << 10
 	guardPointer = 4096 // bytes of a ".git" or commondir file
 )
 
@@ -102,11 +103,8 @@ func (g *guarding) dir(ctx context.Context, v visit) {
 	for _, e := range entries {
 		p := v.path + "/" + e.Name
 		switch {
-		case git && guardedName(e.Name) && (e.Mode.IsDir() || e.Mode.IsRegular()):
-			g.found = append(g.found, p)
-			if strings.EqualFold(e.Name, "commondir") {
-				g.pointer(ctx, p, v.path, "")
-			}
+		case git && guardedName(e.Name):
+			g.guarded(ctx, p, e, v.path)
 		case e.Mode.IsRegular() && strings.EqualFold(e.Name, ".git"):
 			g.found = append(g.found, p)
 			g.pointer(ctx, p, v.path, "gitdir:")
@@ -114,6 +112,82 @@ func (g *guarding) dir(ctx context.Context, v visit) {
 		case e.Mode.IsDir():
 			g.queue = append(g.queue, visit{p, git})
 		}
+	}
+}
+
+// guarded notes one protected place and what it leads to: the target of a symlink, the common directory, and the hooks and
+// settings that a configuration file names.
+func (g *guarding) guarded(ctx context.Context, p string, e workspace.Info, dir string) {
+	switch {
+	case e.Mode.IsDir():
+		g.found = append(g.found, p)
+	case e.Mode.IsRegular():
+		g.found = append(g.found, p)
+		switch strings.ToLower(e.Name) {
+		case "commondir":
+			g.pointer(ctx, p, dir, "")
+		case "config", "config.worktree":
+			g.settings(ctx, p, dir)
+		}
+	default:
+		g.target(ctx, p)
+	}
+}
+
+// target notes what a path leads to, when that lies in the roots and is not a root itself.
+func (g *guarding) target(ctx context.Context, p string) {
+	h, err := g.box.Tree.Resolve(ctx, p)
+	if err != nil {
+		return
+	}
+	defer h.Close() //nolint:errcheck // nothing was written
+	i := h.Info()
+	if i.Exists && i.Path != i.Root && (i.Mode.IsDir() || i.Mode.IsRegular()) {
+		g.found = append(g.found, i.Path)
+	}
+}
+
+// settings reads where a configuration takes hooks and more settings from: core.hooksPath (relative to the work tree) and
+// include.path (relative to the file), as git-config(1) defines them.
+func (g *guarding) settings(ctx context.Context, file, dir string) {
+	h, err := g.box.Tree.Resolve(ctx, file)
+	if err != nil {
+		return
+	}
+	data, err := h.Read(ctx, 0, guardConfig)
+	_ = h.Close()
+	if err != nil {
+		return
+	}
+	work := dir
+	if i := strings.Index(dir+"/", "/.git/"); i >= 0 {
+		work = dir[:i]
+	}
+	section := ""
+	for l := range strings.Lines(string(data)) {
+		l = strings.TrimSpace(l)
+		if strings.HasPrefix(l, "[") {
+			section = strings.ToLower(strings.TrimLeft(l, "["))
+			if i := strings.IndexByte(l, ']'); i >= 0 {
+				l = strings.TrimSpace(l[i+1:])
+			}
+		}
+		key, value, _ := strings.Cut(l, "=")
+		value = strings.Trim(strings.TrimSpace(value), `"`)
+		base := dir
+		switch key = strings.ToLower(strings.TrimSpace(key)); {
+		case value == "":
+			continue
+		case key == "hookspath" && strings.HasPrefix(section, "core"):
+			base = work
+		case key == "path" && strings.HasPrefix(section, "include"):
+		default:
+			continue
+		}
+		if !path.IsAbs(value) {
+			value = base + "/" + value
+		}
+		g.target(ctx, value)
 	}
 }
 

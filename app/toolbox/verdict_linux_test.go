@@ -24,8 +24,24 @@ import (
 
 func TestMain(m *testing.M) {
 	linux.RunHelperIfAsked()
-	sandboxtest.RunProbeIfAsked()
+	if len(os.Args) > 1 && strings.Contains(os.Args[1], "|") { // verbs: this is the probe, whatever its argv[0] is
+		os.Args[0] = sandboxtest.ProbeName
+		sandboxtest.RunProbeIfAsked()
+	}
 	os.Exit(m.Run())
+}
+
+// confined is the real sandbox, where the host gives one.
+func confined(t *testing.T) (sandbox.Sandbox, sandbox.Report) {
+	t.Helper()
+	sb := linux.New(linux.Options{})
+	t.Cleanup(func() { require.NoError(t, sb.Close()) })
+	report, err := sb.Preflight(context.Background())
+	require.NoError(t, err)
+	if report.Level < sandbox.L2 {
+		t.Skipf("this host gives level %d: %v", report.Level, report.Missing)
+	}
+	return sb, report
 }
 
 // stage is a real directory with a workspace, mounts, Git repositories, links, and something outside.
@@ -86,13 +102,17 @@ func (s *stage) open(sb sandbox.Sandbox, report sandbox.Report) {
 	require.NoError(s.t, err)
 	id, err := file.New().Identify(context.Background(), exe)
 	require.NoError(s.t, err)
+	entries := []policy.Entry{{Alias: sandboxtest.ProbeName, Path: id.Path, SHA256: id.SHA256}}
+	if git, err := file.New().Identify(context.Background(), "/usr/bin/git"); err == nil {
+		entries = append(entries, policy.Entry{Alias: "git", Path: git.Path, SHA256: git.SHA256})
+	}
 	p, f := policy.Build(policy.Input{
 		Profile: policy.Development, Workspace: s.at("w"),
 		Mounts: []policy.MountInput{
 			{Name: "docs", Path: s.at("docs"), Access: policy.AccessRead}, {Name: "out", Path: s.at("out"), Access: policy.AccessWrite},
 			{Name: "trash", Path: s.at("out/trash"), Access: policy.AccessDelete},
 		},
-		Entries:  []policy.Entry{{Alias: sandboxtest.ProbeName, Path: id.Path, SHA256: id.SHA256}},
+		Entries:  entries,
 		Baseline: report.Baseline, Network: policy.NetworkInput{Mode: sandbox.NetworkNone},
 		Resources: policy.ResourceInput{Profile: "normal"}, Require: sandbox.Approximate, Denied: policy.DeniedPlaces(policy.Style{}),
 	})
@@ -168,13 +188,7 @@ func (c touch) verb(s *stage) string {
 // The same verdict whether a path is touched by an Internal Tool or by a process in the sandbox (FS-05, SEC-INV-04,
 // SEC-INV-13, AT-07, AT-22): one table, both sides, on stages of their own.
 func TestVerdict_IsTheSameForToolsAndProcesses(t *testing.T) {
-	sb := linux.New(linux.Options{})
-	t.Cleanup(func() { require.NoError(t, sb.Close()) })
-	report, err := sb.Preflight(context.Background())
-	require.NoError(t, err)
-	if report.Level < sandbox.L2 {
-		t.Skipf("this host gives level %d: %v", report.Level, report.Missing)
-	}
+	sb, report := confined(t)
 	yes, no := true, false
 	groups := map[string][]touch{}
 	for _, c := range []touch{
@@ -249,13 +263,7 @@ func TestVerdict_IsTheSameForToolsAndProcesses(t *testing.T) {
 
 // A process that ends leaves the tools' view as it made it: they work on one and the same tree.
 func TestVerdict_ToolsSeeWhatProcessesDid(t *testing.T) {
-	sb := linux.New(linux.Options{})
-	t.Cleanup(func() { require.NoError(t, sb.Close()) })
-	report, err := sb.Preflight(context.Background())
-	require.NoError(t, err)
-	if report.Level < sandbox.L2 {
-		t.Skipf("this host gives level %d: %v", report.Level, report.Missing)
-	}
+	sb, report := confined(t)
 	s := newStage(t, sb, report)
 	verb := "write|" + s.at("w/made") + "|by process"
 	require.Equal(t, "ok", s.processes(verb)[verb])
@@ -266,4 +274,34 @@ func TestVerdict_ToolsSeeWhatProcessesDid(t *testing.T) {
 	got, err := os.ReadFile(s.at("w/made"))
 	require.NoError(t, err)
 	assert.Equal(t, "by tool", string(got))
+}
+
+// Ordinary work with Git goes on inside the sandbox; what the owner's own Git would obey later stays as it is.
+func TestVerdict_GitWorksAndItsHooksStay(t *testing.T) {
+	sb, report := confined(t)
+	s := newStage(t, sb, report)
+	if _, ok := s.box.Policy.Entry("git"); !ok {
+		t.Skip("no git here")
+	}
+	git := func(args ...string) tool.Result {
+		args = append([]string{"-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "safe.directory=*"}, args...)
+		return s.box.Do(context.Background(), audit.Ref{}, tool.Call{Name: tool.Run, Alias: "git", Args: args, Dir: s.at("w/proj"), TimeoutSec: 60})
+	}
+	require.NoError(t, os.MkdirAll(s.at("w/proj"), 0o755))
+	require.Contains(t, git("init", "-q").Text, "exit code 0")
+	require.NoError(t, os.WriteFile(s.at("w/proj/f"), []byte("1\n"), 0o644))
+
+	s.open(sb, report) // the next Task finds the repository
+	before, err := os.ReadFile(s.at("w/proj/.git/config"))
+	require.NoError(t, err)
+	for _, args := range [][]string{{"add", "f"}, {"commit", "-q", "-m", "one"}, {"checkout", "-q", "-b", "topic"}, {"gc", "-q"}, {"status"}} {
+		r := git(args...)
+		assert.Contains(t, r.Text, "exit code 0", "git %v: %s", args, r.Text)
+	}
+	for _, args := range [][]string{{"config", "core.hooksPath", "/tmp"}, {"config", "alias.x", "!sh"}, {"remote", "add", "o", "/x"}} {
+		assert.NotContains(t, git(args...).Text, "exit code 0", "git %v", args)
+	}
+	after, err := os.ReadFile(s.at("w/proj/.git/config"))
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
 }

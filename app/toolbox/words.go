@@ -10,6 +10,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/broker"
 	"github.com/agent-mcp/agent-mcp/core/policy"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/image"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
@@ -120,6 +121,11 @@ var plainWords = map[fault.Code]string{
 	broker.CodeNoInterpreter:   "{path} begins with #! but names no interpreter.",
 	broker.CodeDirectory:       "{path} is not a directory.",
 	broker.CodeArguments:       "args are too long: {size} bytes, at most {limit}. Put them into a file.",
+	sandbox.CodeEntryFailed:    "{path} could not be started: {detail}. If it is a script, check the program after #!.",
+	sandbox.CodeRootChanged:    "{path} is gone or was replaced since the start; only the owner can repair that.",
+	sandbox.CodeTooWeak:        "This computer cannot enforce {item} as strictly as the owner wants, so nothing is run.",
+	sandbox.CodeUnavailable:    "This computer cannot confine processes ({detail}), so nothing is run.",
+	image.CodeMissing:          "{path} does not exist any more; only the owner can repair that.",
 	fault.CodeCancelled:        "Cancelled.",
 	fault.CodeTimeout:          "It took too long and was stopped.",
 }

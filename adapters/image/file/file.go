@@ -3,7 +3,6 @@
 package file
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -14,6 +13,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/image"
@@ -25,16 +26,41 @@ const maxLinks = 40
 // maxShebang is what Linux reads of a script's first line (BINPRM_BUF_SIZE).
 const maxShebang = 256
 
-// Identifier implements image.Identifier. It holds no state.
-type Identifier struct{}
+// maxCached bounds the remembered hashes; a configuration has a handful of entries.
+const maxCached = 64
 
-var _ image.Identifier = Identifier{}
+// tick is more than any file system's time resolution: two changes within one tick look the same, so what changed that
+// recently is not remembered.
+const tick = 3 * time.Second
 
-// New makes one.
-func New() Identifier { return Identifier{} }
+// Identifier implements image.Identifier. It remembers the hash of a file as long as device, inode, size, and both times
+// (the change time is the kernel's own) stay the same, so that starting a large interpreter does not read it each time.
+type Identifier struct {
+	mu     sync.Mutex
+	hashes map[state]read
+}
+
+// state tells one content of one file from every other.
+type state struct {
+	dev, ino        uint64
+	size            int64
+	modified, inode int64 // nanoseconds
+}
+
+// read is what reading a file gave.
+type read struct {
+	sha256      string
+	format      image.Format
+	interpreter string
+}
+
+var _ image.Identifier = (*Identifier)(nil)
+
+// New makes one that remembers nothing yet.
+func New() *Identifier { return &Identifier{hashes: map[state]read{}} }
 
 // Identify implements image.Identifier.
-func (Identifier) Identify(ctx context.Context, path string) (image.Identity, error) {
+func (i *Identifier) Identify(ctx context.Context, path string) (image.Identity, error) {
 	if !filepath.IsAbs(path) {
 		return image.Identity{}, fault.New(image.CodeRelative, "path", path)
 	}
@@ -54,9 +80,11 @@ func (Identifier) Identify(ctx context.Context, path string) (image.Identity, er
 		return id, nil
 	}
 	id.Executable = executable(id.Path, info.Mode())
-	if err := content(ctx, &id, info); err != nil {
+	r, err := i.read(ctx, id.Path, info)
+	if err != nil {
 		return image.Identity{}, err
 	}
+	id.Size, id.SHA256, id.Format, id.Interpreter = info.Size(), r.sha256, r.format, r.interpreter
 	if id.Interpreter != "" {
 		id.InterpreterFound = runnable(id.Interpreter)
 	}
@@ -112,52 +140,84 @@ func split(path string) []string {
 	return strings.FieldsFunc(path, func(r rune) bool { return r == filepath.Separator || r == '/' })
 }
 
-// content hashes the file and reads its first bytes, from one handle, and refuses a file that changed meanwhile.
-func content(ctx context.Context, id *image.Identity, before fs.FileInfo) error {
-	f, err := os.Open(id.Path)
+// read returns what a file holds, from memory when the file is still the same.
+func (i *Identifier) read(ctx context.Context, path string, before fs.FileInfo) (read, error) {
+	key, known := stateOf(before)
+	if known {
+		i.mu.Lock()
+		r, ok := i.hashes[key]
+		i.mu.Unlock()
+		if ok {
+			return r, nil
+		}
+	}
+	settled := known && time.Since(time.Unix(0, max(key.modified, key.inode))) > tick
+	r, err := content(ctx, path, before)
+	if err == nil && settled {
+		i.mu.Lock()
+		if len(i.hashes) >= maxCached {
+			clear(i.hashes)
+		}
+		i.hashes[key] = r
+		i.mu.Unlock()
+	}
+	return r, err
+}
+
+// content hashes the file and looks at its first bytes, from one handle, and refuses a file that changed meanwhile.
+func content(ctx context.Context, path string, before fs.FileInfo) (read, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return failed(err, id.Path)
+		return read{}, failed(err, path)
 	}
 	defer f.Close() //nolint:errcheck // read only
 	opened, err := f.Stat()
 	if err != nil {
-		return failed(err, id.Path)
+		return read{}, failed(err, path)
 	}
-	if !os.SameFile(before, opened) {
-		return fault.New(image.CodeChanged, "path", id.Path)
+	if !same(before, opened) {
+		return read{}, fault.New(image.CodeChanged, "path", path)
 	}
 	head := make([]byte, maxShebang)
 	n, err := io.ReadFull(f, head)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return failed(err, id.Path)
+		return read{}, failed(err, path)
 	}
-	id.Format, id.Interpreter = recognise(head[:n])
+	var r read
+	r.format, r.interpreter = recognise(head[:n])
 	sum := sha256.New()
 	sum.Write(head[:n])
 	size := int64(n)
-	r := bufio.NewReaderSize(f, 256<<10)
-	for {
+	for more := true; more; {
 		if err := ctx.Err(); err != nil {
-			return fault.From(err)
+			return read{}, fault.From(err)
 		}
-		m, err := io.CopyN(sum, r, 4<<20)
+		m, err := io.CopyN(sum, f, 4<<20)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return read{}, failed(err, path)
+		}
 		size += m
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return failed(err, id.Path)
-		}
+		more = err == nil
 	}
 	after, err := f.Stat()
 	if err != nil {
-		return failed(err, id.Path)
+		return read{}, failed(err, path)
 	}
-	if size != opened.Size() || after.Size() != opened.Size() || !after.ModTime().Equal(opened.ModTime()) {
-		return fault.New(image.CodeChanged, "path", id.Path)
+	if size != opened.Size() || !same(opened, after) {
+		return read{}, fault.New(image.CodeChanged, "path", path)
 	}
-	id.Size, id.SHA256 = size, hex.EncodeToString(sum.Sum(nil))
-	return nil
+	r.sha256 = hex.EncodeToString(sum.Sum(nil))
+	return r, nil
+}
+
+// same reports whether two looks at a file saw the same state of the same file.
+func same(a, b fs.FileInfo) bool {
+	x, ok := stateOf(a)
+	y, _ := stateOf(b)
+	if ok {
+		return x == y
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // recognise names the format; for a script also its interpreter as the kernel would take it.

@@ -131,6 +131,30 @@ func TestIdentify_RefusesWhatIsNoPlace(t *testing.T) {
 	}
 }
 
+// A remembered hash never outlives the content, also when size and modification time are put back (PRC-02).
+func TestIdentify_SeesEveryChange(t *testing.T) {
+	d := dir(t)
+	p := filepath.Join(d, "f")
+	put(t, p, "one", 0o755)
+	i := file.New()
+	hash := func() string {
+		id, err := i.Identify(context.Background(), p)
+		require.NoError(t, err)
+		return id.SHA256
+	}
+	first := hash()
+	assert.Equal(t, first, hash())
+	info, err := os.Stat(p)
+	require.NoError(t, err)
+	put(t, p, "two", 0o755) // in the same tick of the kernel's clock, perhaps
+	require.NoError(t, os.Chtimes(p, info.ModTime(), info.ModTime()))
+	second := hash()
+	assert.NotEqual(t, first, second)
+	require.NoError(t, os.Rename(p, p+"2"))
+	put(t, p, "one", 0o755)
+	assert.Equal(t, first, hash())
+}
+
 func TestIdentify_StopsWhenCancelled(t *testing.T) {
 	d := dir(t)
 	put(t, filepath.Join(d, "f"), "x", 0o644)
@@ -138,4 +162,15 @@ func TestIdentify_StopsWhenCancelled(t *testing.T) {
 	cancel()
 	_, err := file.New().Identify(ctx, filepath.Join(d, "f"))
 	assert.Equal(t, fault.CodeCancelled, fault.CodeOf(err))
+}
+
+func BenchmarkIdentify(b *testing.B) {
+	exe, err := os.Executable()
+	require.NoError(b, err)
+	i := file.New()
+	for b.Loop() {
+		if _, err := i.Identify(context.Background(), exe); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
