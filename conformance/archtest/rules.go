@@ -35,7 +35,7 @@ func rules() []rule {
 		},
 		{kind: "cmd/*", match: below("cmd"), ours: []string{"app/cli", "app/wire"}, tests: anything(), other: true},
 		{
-			kind: "examples/*", match: below("examples"), ours: []string{"app", "app/...", "core/...", "ports/...", "adapters/...", "locales"},
+			kind: "examples/*", match: at("examples"), ours: []string{"app", "app/...", "core/...", "ports/...", "adapters/...", "locales"},
 			tests: anything(), other: true,
 		},
 		{kind: "locales", match: at("locales"), tests: anything()},
