@@ -55,14 +55,14 @@ func TestCompare_NothingApplied(t *testing.T) {
 		got = append(got, line(c))
 	}
 	require.Equal(t, []string{
-		"added workspace  [] → [path=/w identity=7 profile=development] means.workspace_development widens=true",
+		"added workspace  [] → [path=/w profile=development] means.workspace_development widens=true",
 		"added mount data [] → [path=/data access=read_write] means.mount_read_write widens=true",
 		"added mount docs [] → [path=/docs access=read_only] means.mount_read_only widens=true",
 		"added entry python [] → [path=/usr/bin/python3.11 written=/usr/bin/python3 sha256=bb] means.entry_program widens=true",
 		"added runtime_root python [] → [path=/usr/lib/python3.11] means.runtime_root widens=true",
 		"added entry sh [] → [path=/bin/sh sha256=aa] means.entry_shell widens=true",
 		"added network  [] → [mode=none] means.network_none widens=false",
-		"added resources  [] → [memory=4096 MiB processes=16 timeout=30m0s] means.resources widens=true",
+		"added resources  [] → [memory=4096 MiB processes=16 timeout=30m] means.resources widens=true",
 		"added require  [] → [require=approximate] means.require_approximate widens=true",
 		"added model  [] → [model=qwen3:8b server=http://127.0.0.1:11434] means.model widens=true",
 	}, got)

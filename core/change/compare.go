@@ -82,7 +82,14 @@ type differ struct {
 	out   []service.Change
 }
 
-func (d *differ) add(c service.Change) { d.out = append(d.out, c) }
+// add drops the directory's number where nothing stands against it: alone it tells nobody anything.
+func (d *differ) add(c service.Change) {
+	if c.Op != service.ChangedOp {
+		number := func(a service.Attribute) bool { return a.Name == labelIdentity }
+		c.Before, c.After = slices.DeleteFunc(c.Before, number), slices.DeleteFunc(c.After, number)
+	}
+	d.out = append(d.out, c)
+}
 
 // single compares an item that is always there.
 func (d *differ) single(item service.Item, before, after []service.Attribute, widens bool, means service.Phrase) {
@@ -270,11 +277,23 @@ func (d *differ) resources(old, now Resources) {
 		return []service.Attribute{
 			{Name: labelMemory, Value: fmt.Sprintf("%d MiB", r.MemoryMiB)},
 			{Name: labelProcesses, Value: fmt.Sprint(r.Processes)},
-			{Name: labelTimeout, Value: (time.Duration(r.TimeoutSeconds) * time.Second).String()},
+			{Name: labelTimeout, Value: seconds(r.TimeoutSeconds)},
 		}
 	}
 	widens := now.MemoryMiB > old.MemoryMiB || now.Processes > old.Processes || now.TimeoutSeconds > old.TimeoutSeconds
 	d.single(service.ItemResources, attributes(old), attributes(now), widens, service.Phrase{Key: meansResources})
+}
+
+// seconds writes 30m, not 30m0s.
+func seconds(n int) string {
+	out := (time.Duration(n) * time.Second).String()
+	if strings.HasSuffix(out, "m0s") {
+		out = strings.TrimSuffix(out, "0s")
+	}
+	if strings.HasSuffix(out, "h0m") {
+		out = strings.TrimSuffix(out, "0m")
+	}
+	return out
 }
 
 func (d *differ) require(old, now string) {

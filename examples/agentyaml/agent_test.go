@@ -1,5 +1,5 @@
-// Package examples_test keeps the files beside the examples true.
-package examples_test
+// Package agentyaml_test keeps examples/agent.yaml true.
+package agentyaml_test
 
 import (
 	"context"
@@ -38,7 +38,7 @@ const minimal = "schema_version: 2\nollama: {model: qwen3:8b}\nsandbox:\n  works
 
 func example(t *testing.T) string {
 	t.Helper()
-	data, err := os.ReadFile("agent.yaml")
+	data, err := os.ReadFile("../agent.yaml")
 	require.NoError(t, err)
 	return string(data)
 }
