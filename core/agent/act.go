@@ -26,7 +26,7 @@ func (m *machine) startNext() {
 	id, ok := m.graph.Next()
 	g, err := m.graph.Start(id)
 	if !ok || err != nil {
-		m.fail(fault.New(CodeNoRunnable))
+		m.giveUp(CodeNoRunnable)
 		return
 	}
 	m.graph, m.current, m.work, m.side = g, id, work{}, nil

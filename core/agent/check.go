@@ -31,6 +31,7 @@ func (m *machine) judge(report string) {
 	why := strings.Join(missing, "; ")
 	switch {
 	case m.work.Wrap:
+		m.overspent = true
 		m.failed(report, "the token budget of "+string(n.ID)+" was used up; missing: "+why)
 	case m.work.Denied > 0:
 		m.failed(report, "the policy denied what "+string(n.ID)+" needs; missing: "+why)

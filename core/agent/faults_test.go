@@ -295,7 +295,8 @@ func TestStep_Replanning(t *testing.T) {
 		require.Equal(t, 1, o.Progress.Replans)
 	})
 	t.Run("an unchanged plan fails", func(t *testing.T) {
-		lost().says(plan("t1: write hello.py | file:hello.py")).failed(agent.CodeUnchangedPlan)
+		o := lost().says(plan("t1: write hello.py | file:hello.py")).failed(agent.CodeUnchangedPlan)
+		require.Equal(t, agent.CauseDenied, o.Fault.Reasons[len(o.Fault.Reasons)-1].Code, "the user learns what made it impossible")
 	})
 	t.Run("other estimates alone are no change", func(t *testing.T) {
 		lost().says(strings.ReplaceAll(plan("t1: write hello.py | file:hello.py"), `"o":500`, `"o":400`)).failed(agent.CodeUnchangedPlan)

@@ -217,7 +217,7 @@ func TestStep_SilentTruncationIsNoticed(t *testing.T) {
 		b.Settings.Options.NumCtx, b.Settings.SummarizeAt, b.Tools = &ctx, 0.95, b.Tools[:2]
 		return long(start(t, b).says(plan("t1: read | none")))
 	}
-	for _, count := range []int{4096, 2100} { // at the limit; below the turn before
+	for _, count := range []int{4096, 1900, 2195} { // at the limit; near its half; below the turn before
 		r := task()
 		require.Equal(t, agent.PhaseAct, r.ask().Phase)
 		r.reply(model.Reply{Message: model.Message{Content: "All is read."}, Usage: model.Usage{PromptTokens: count, OutputTokens: 5, PromptPresent: true, OutputPresent: true}})
@@ -225,6 +225,14 @@ func TestStep_SilentTruncationIsNoticed(t *testing.T) {
 		require.Equal(t, agent.PhaseSummary, r.ask().Phase)
 		require.Equal(t, agent.PhaseAct, r.says("short").ask().Phase)
 	}
+	// Half of the context in the first call, of which much more was sent: there is no turn before to compare with.
+	b := began(strings.Repeat("many words ", 1000))
+	ctx := 4096
+	b.Settings.Options.NumCtx = &ctx
+	first := start(t, b)
+	first.reply(model.Reply{Message: model.Message{Content: plan("t1: a | none")}, Usage: model.Usage{PromptTokens: 2049, PromptPresent: true}})
+	require.Len(t, first.notes(agent.NoteTruncated), 1)
+	first.failed(agent.CodeContext)
 	r := task()
 	r.reply(model.Reply{Message: model.Message{Content: "All is read."}, Usage: model.Usage{PromptTokens: 2600, OutputTokens: 5, PromptPresent: true, OutputPresent: true}})
 	require.Equal(t, service.Completed, r.done().State)
@@ -268,7 +276,8 @@ func TestStep_TokenBudgetClass(t *testing.T) {
 	require.Len(t, r.notes(agent.NoteBudget), 2)
 	r.says("I got no further.")
 	require.Equal(t, agent.PhaseReplan, r.ask().Phase)
-	r.says(plan("t1: write it at once | file:hello.py"))
+	r.says(plan("t1: write hello.py | file:hello.py"))
+	require.Equal(t, agent.PhaseAct, r.ask().Phase, "more budget is a change")
 	n := r.effects[len(r.effects)-2].(agent.Progress).Progress.Plan.Tasks[0]
 	require.EqualValues(t, "16K", n.Class, "what was cut gets the next class")
 

@@ -23,7 +23,7 @@ func (m *machine) askPlan() {
 func (m *machine) askReplan(why string) {
 	set := m.setup.Settings
 	if m.replans >= set.MaxReplans {
-		m.fail(fault.New(CodeMaxReplans, "limit", set.MaxReplans))
+		m.giveUp(CodeMaxReplans, "limit", set.MaxReplans)
 		return
 	}
 	m.replans++
@@ -69,7 +69,7 @@ func (m *machine) planReply(text string, r model.Reply) {
 			model.Message{Role: model.User, Content: prompt.PlanAgain(why)})
 		m.ask(phase)
 	case phase == PhaseReplan:
-		m.fail(fault.New(CodeReplanFailed))
+		m.giveUp(CodeReplanFailed)
 	default:
 		tasks, did := repair(onePlan(m.setup.Request), m.rules())
 		g, err := m.graph.Update(taskgraph.Update{Add: tasks})
@@ -138,7 +138,7 @@ func (m *machine) revise(drafts []draft) (taskgraph.Graph, []string, error) {
 		if old.Action && !t.Action {
 			t.Action, t.Expects = true, nil
 		}
-		if old.State == taskgraph.Failed && t.Class.Tokens() <= old.Class.Tokens() {
+		if m.overspent && old.State == taskgraph.Failed && t.Class.Tokens() <= old.Class.Tokens() {
 			if c, ok := taskgraph.ClassFor(old.Class.Tokens() * 2); ok {
 				t.Class = c
 			}
@@ -176,10 +176,11 @@ func (m *machine) adopt(drafts []draft) {
 
 // accept takes a plan into force. A replan that says the same as before ends the Task (AGT-08).
 func (m *machine) accept(phase Phase, g taskgraph.Graph, did, skills []string) {
-	if phase == PhaseReplan && samePlan(m.graph, g) {
-		m.fail(fault.New(CodeUnchangedPlan))
+	if phase == PhaseReplan && samePlan(m.graph, g, m.overspent) {
+		m.giveUp(CodeUnchangedPlan)
 		return
 	}
+	m.overspent = false
 	m.graph, m.side = g, nil
 	m.note(Note{Kind: NotePlan, Count: g.Len(), Detail: strings.Join(did, "; ")})
 	m.progress()
@@ -191,10 +192,10 @@ func (m *machine) accept(phase Phase, g taskgraph.Graph, did, skills []string) {
 	m.startNext()
 }
 
-// samePlan compares what is to be done, not what it may cost.
-func samePlan(a, b taskgraph.Graph) bool {
+// samePlan compares what is to be done, not what it may cost; after a budget was used up a larger class is a change.
+func samePlan(a, b taskgraph.Graph, classes bool) bool {
 	return slices.EqualFunc(a.View().Tasks, b.View().Tasks, func(x, y taskgraph.Node) bool {
-		return x.ID == y.ID && x.Title == y.Title && x.Action == y.Action && slices.Equal(x.After, y.After) && slices.Equal(x.Expects, y.Expects)
+		return (!classes || x.Class == y.Class) && x.ID == y.ID && x.Title == y.Title && x.Action == y.Action && slices.Equal(x.After, y.After) && slices.Equal(x.Expects, y.Expects)
 	})
 }
 

@@ -40,6 +40,7 @@ type State struct {
 	requestAt  int             // of the user's request in conv
 	digest     bool            // conv starts with a summary
 	side       []model.Message // of the planning or finishing under way; not kept
+	overspent  bool            // the replan under way is for want of budget
 	askedBack  bool            // the plan was asked for once more
 	pending    []pending       // calls of the last assistant message, in order
 	work       work
@@ -154,6 +155,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Conv      []model.Message
 		RequestAt int
 		Digest    bool
+		Overspent bool
 		Side      []model.Message
 		AskedBack bool
 		Pending   []pending
@@ -175,7 +177,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Outcome   *Outcome
 	}
 	v := view{
-		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
+		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.overspent, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
 		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.outcome,
 	}
 	for _, l := range s.loaded {

@@ -127,6 +127,19 @@ func (m *machine) fail(f *fault.Error) {
 	m.finish(Outcome{State: service.Failed, Fault: f})
 }
 
+// giveUp ends a Task that replanning did not save (AGT-08): with the last failure, and with the denial that made the plan
+// impossible, as reasons.
+func (m *machine) giveUp(code fault.Code, kv ...any) {
+	f := fault.New(code, kv...)
+	if m.lastError != nil {
+		f = f.With(m.lastError)
+	}
+	if n := len(m.denied); n > 0 && (m.lastError == nil || m.lastError.Code != CauseDenied) {
+		f = f.With(Cause{Code: CauseDenied, Tool: m.denied[n-1].Tool}.Fault())
+	}
+	m.fail(f)
+}
+
 // finish closes what is open and emits Done.
 func (m *machine) finish(o Outcome) {
 	m.closePending()

@@ -81,9 +81,10 @@ func (m *machine) submit(e Submitted) {
 	}
 	if id == "" {
 		id = e.NewSession
-		m.putSession(id, sess{owner: e.Owner})
+		m.putSession(id, sess{owner: e.Owner, open: 1, usedAt: m.tick})
+	} else {
+		m.useSession(id, +1)
 	}
-	m.useSession(id, +1)
 	t := &task{
 		Task: Task{TaskID: e.TaskID, SessionID: id, Owner: e.Owner, State: service.Queued, AcceptedAt: e.At},
 		start: Start{
@@ -160,6 +161,9 @@ func (m *machine) finished(e Finished) {
 		state, why = service.Failed, fault.New(CodeBadEvent, "event", "finished", "task", e.TaskID, "state", string(t.State))
 	case t.Cancelling && state == service.Failed:
 		state = service.Cancelled
+		if why != nil && why.Code != fault.CodeCancelled {
+			why = fault.New(fault.CodeCancelled).With(why)
+		}
 	}
 	t.State, t.Progress, t.Cancelling = state, e.Progress, false
 	if state == service.Completed {

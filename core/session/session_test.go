@@ -206,6 +206,7 @@ func TestApply_CancelAtEveryState(t *testing.T) {
 		require.Equal(t, from, b.state("a"), "it is over when its resources are gone")
 		effects := b.finish("a", service.Failed) // the executor saw only a broken call
 		require.Equal(t, service.Cancelled, effects[0].(session.Ended).State)
+		require.Equal(t, fault.CodeCancelled, effects[0].(session.Ended).Fault.Code, "with what broke as the reason")
 		require.Equal(t, []string{"b"}, started(effects))
 		require.Empty(t, b.feed(session.CancelAsked{TaskID: "a"}))
 		require.Equal(t, service.Cancelled, b.state("a"))
