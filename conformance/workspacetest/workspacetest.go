@@ -159,6 +159,8 @@ func resolveTable(t *testing.T, b *bench) {
 		b.link(target, "ws/"+name)
 	}
 	b.link("../../a.txt", "ws/dir/sub/rel")
+	b.link(".", "ws/dir/here")
+	b.link("..", "ws/dir/sub/above")
 	for p, want := range map[string]string{
 		".": "ws", "./": "ws", "a.txt": "ws/a.txt", "./a.txt": "ws/a.txt", "dir": "ws/dir", "dir/": "ws/dir", "dir//sub/": "ws/dir/sub",
 		"dir/.": "ws/dir", "dir/..": "ws", "dir/sub/..": "ws/dir", "dir/sub/../..": "ws", "dir/sub/../../a.txt": "ws/a.txt",
@@ -168,6 +170,7 @@ func resolveTable(t *testing.T, b *bench) {
 		"dirlink/..": "ws", "dirlink/": "ws/dir", "abs": "mnt/m.txt", "absdir/m.txt": "mnt/m.txt", "absdir": "mnt", "absdir/../ws/a.txt": "ws/a.txt",
 		"up": "ws", "up/a.txt": "ws/a.txt", "back": "ws/a.txt", "dirslash": "ws/dir", "toroot": "ws", "toroot/toroot/a.txt": "ws/a.txt",
 		"dot/dot/a.txt": "ws/a.txt", "outin": "mnt/m.txt", "chain": "ws/a.txt", "dir/sub/rel": "ws/a.txt", "dirlink/sub/rel": "ws/a.txt",
+		"dir/here": "ws/dir", "dir/here/": "ws/dir", "dir/here/here/sub": "ws/dir/sub", "dir/sub/above": "ws/dir", "dir/sub/above/..": "ws",
 		"link/": "-workspace.not_directory", "a.txt/": "-workspace.not_directory", "a.txt/x": "-workspace.not_directory",
 		"a.txt/..": "-workspace.not_directory", "a.txt/.": "-workspace.not_directory", "slash": "-workspace.not_directory",
 		"missing": "?ws/missing", "missing/": "?ws/missing", "dir/missing": "?ws/dir/missing", "dangling": "?ws/nothing", "weird": "ws/a.txt",
