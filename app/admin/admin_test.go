@@ -396,6 +396,17 @@ func TestLoad_WeakerHost(t *testing.T) {
 	require.Equal(t, []fault.Code{admin.CodeMissing}, codes(fault.From(err)), "a missing program is named once, as missing")
 }
 
+// NET-02: a mode that the sandbox confines is applied as it is written.
+func TestApply_Network(t *testing.T) {
+	w := newWorld(t)
+	w.report.Networks = []sandbox.NetworkMode{sandbox.NetworkLocal}
+	w.config("  network: {mode: local, endpoints: [5432, 80]}\n")
+	require.Equal(t, []string{"5432", "80"}, w.apply().View.Network.Endpoints)
+	eff, err := w.load()
+	require.NoError(t, err)
+	require.Equal(t, sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80, 5432}}, eff.Policy.Network())
+}
+
 func TestWarnings(t *testing.T) {
 	for name, tc := range map[string]struct {
 		spoil func(*world)

@@ -75,6 +75,9 @@ func (p *prepared) enforcement() {
 		p.problems = append(p.problems, fault.New(sandbox.CodeUnavailable, "detail", p.report.Platform).With(p.report.Missing...))
 		return
 	}
+	if mode := p.cfg.Sandbox.Network.Mode; !p.report.Confines(mode) {
+		p.problems = append(p.problems, fault.New(sandbox.CodeNetworkMode, "mode", string(mode)))
+	}
 	for _, item := range []sandbox.Item{sandbox.ItemMemory, sandbox.ItemProcesses} {
 		if have := p.report.Ability(item).Strength; have < p.cfg.Sandbox.Require {
 			p.problems = append(p.problems, fault.New(sandbox.CodeTooWeak, "item", string(item), "have", have.String(), "want", p.cfg.Sandbox.Require.String()).With(p.report.Missing...))

@@ -64,7 +64,7 @@ func Main(ctx context.Context, args []string, d Deps) int {
 	if path == "" {
 		path = filepath.Join(filepath.Dir(d.Executable), DefaultConfig)
 	}
-	p := printer{Deps: d, catalog: d.catalog(ctx, path)}
+	p := printer{Deps: d, catalog: d.catalog(ctx, path), applying: cmd.name == "apply"}
 	if err != nil {
 		return p.fail(err)
 	}
@@ -114,7 +114,8 @@ func environment(getenv func(string) string) string {
 
 type printer struct {
 	Deps
-	catalog text.Catalog
+	catalog  text.Catalog
+	applying bool
 }
 
 // style of standard output.
@@ -129,7 +130,7 @@ func (p printer) fail(err error) int {
 	}
 	f := fault.From(err)
 	_, _ = fmt.Fprintln(p.Stderr, strings.TrimRight(p.catalog.Fault(f), "\n"))
-	return ExitCode(f)
+	return ExitCode(f, p.applying)
 }
 
 func (p printer) apply(ctx context.Context, path string, yes bool) int {

@@ -200,7 +200,7 @@ func TestMain_HelpFitsAndVersion(t *testing.T) {
 func TestMain_ExitCodes(t *testing.T) {
 	for code, want := range map[fault.Code]int{
 		"": 0, "config.missing": 2, "config.invalid": 2, "snapshot.none": 2, "change.drift": 2, "sandbox.unavailable": 2, "admin.refused": 2,
-		"journal.undo_failed": 2, "locale.unknown": 2, "consent.nobody": 2, "snapshot.failed": 1, "ledger.failed": 1, "internal.unexpected": 1,
+		"journal.undo_failed": 2, "locale.unknown": 2, "consent.nobody": 2, "snapshot.unsafe": 2, "server.transport": 2, "trace.failed": 2, "internal.unexpected": 1,
 		"internal.cancelled": 130, "model.not_found": 2, "front.broken": 1,
 	} {
 		s := shell{}
@@ -211,6 +211,11 @@ func TestMain_ExitCodes(t *testing.T) {
 			require.Equal(t, want, s.run(t, args...), "%s %v", code, args)
 			require.Equal(t, want != 0, s.err.Len() > 0, "a failure is said once, on standard error")
 		}
+	}
+	for _, code := range []fault.Code{"snapshot.failed", "ledger.failed"} {
+		s := shell{fails: fault.New(code)}
+		require.Equal(t, 1, s.run(t, "apply", "a.yaml"), "the operation failed")
+		require.Equal(t, 2, s.run(t, "a.yaml"), "the start is refused")
 	}
 	s := shell{fails: context.Canceled}
 	require.Equal(t, 130, s.run(t))

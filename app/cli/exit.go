@@ -3,7 +3,6 @@ package cli
 import (
 	"strings"
 
-	"github.com/agent-mcp/agent-mcp/ports/consent"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/ledger"
 	"github.com/agent-mcp/agent-mcp/ports/model"
@@ -19,25 +18,27 @@ const (
 	ExitInterrupted = 130 // interrupted
 )
 
-// ExitCode is the one table from faults to exit codes.
-func ExitCode(f *fault.Error) int {
+// ExitCode is the one table from faults to exit codes. applying tells `apply`, whose stores fail as an operation, from a
+// start, which they refuse.
+func ExitCode(f *fault.Error, applying bool) int {
 	if f == nil {
 		return ExitDone
 	}
 	switch f.Code {
 	case fault.CodeCancelled:
 		return ExitInterrupted
-	case consent.CodeNobody, snapshot.CodeNone, snapshot.CodeUnsafe:
-		return ExitRefused
 	case snapshot.CodeFailed, ledger.CodeFailed:
-		return ExitFailed
+		if applying {
+			return ExitFailed
+		}
+		return ExitRefused
 	case model.CodeNotFound, model.CodeNoTools, model.CodeForbidden, model.CodeUnreachable, model.CodeConnectTimeout:
 		return ExitRefused // a Task's model faults never end the process: these come from start-up
 	}
 	area, _, _ := strings.Cut(string(f.Code), ".")
 	switch area {
-	case "usage", "config", "locale", "admin", "change", "policy", "broker", "image", "sandbox", "skill", "skills",
-		"workspace", "journal", "instance", "turn", "recovery", "start", "preflight":
+	case "usage", "config", "locale", "admin", "change", "snapshot", "consent", "policy", "broker", "image", "sandbox",
+		"skill", "skills", "prompt", "workspace", "trace", "server", "journal", "instance", "recovery", "turn":
 		return ExitRefused
 	}
 	return ExitFailed

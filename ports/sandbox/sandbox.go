@@ -4,6 +4,7 @@ package sandbox
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -92,6 +93,12 @@ type Report struct {
 	Abilities []Ability      // in the order of Items
 	Missing   []*fault.Error // what keeps the host from a higher level, each with its remedy as the code's hint
 	Baseline  []rights.Root  // OS runtime the tree may always use (PRF-01): read/execute, canonical
+	Networks  []NetworkMode  // modes it can confine besides none; `apply` and start refuse any other
+}
+
+// Confines reports whether a network mode can be enforced.
+func (r Report) Confines(mode NetworkMode) bool {
+	return mode == NetworkNone || slices.Contains(r.Networks, mode)
 }
 
 // Ability returns the report's line for an item.
