@@ -5,7 +5,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
-// helper turns this process into the sandbox's helper when it was started as one; it does not return then.
-func helper() { linux.RunHelperIfAsked() }
+// Helper turns this process into the sandbox's helper when it was started as one; it does not return then.
+func Helper() { linux.RunHelperIfAsked() }
 
 func newSandbox() sandbox.Sandbox { return linux.New(linux.Options{}) }

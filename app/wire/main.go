@@ -16,7 +16,7 @@ import (
 // Main is the whole program and returns its exit code. It does not return when this process was started as the sandbox's
 // helper.
 func Main() int {
-	helper()
+	Helper()
 	// A client that closed our stdout is an EPIPE and with it an ordinary end, not a death without clean-up.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signals()

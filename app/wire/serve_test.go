@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	helper()
+	Helper()
 	os.Exit(m.Run())
 }
 

@@ -47,7 +47,7 @@ func story(say *speaker, python bool) scripted.Script {
 	return scripted.Script{
 		Model: scriptedModel,
 		Steps: []scripted.Step{
-			{Name: "plan", When: scripted.Match{Format: scripted.Yes}, Reply: scripted.JSON(p.plan())},
+			{Name: "plan", When: scripted.Match{Format: scripted.Yes}, Reply: scripted.JSON(p.plan(say))},
 			{Name: "act", When: scripted.Match{Tools: scripted.Yes}, Times: scripted.Forever, Do: func(r model.Request) scripted.Turn { return play(scenes, r) }},
 			{Name: "answer", Times: scripted.Forever, Reply: answer},
 		},
@@ -86,7 +86,7 @@ func write(name string) scripted.Turn {
 }
 
 // plan is what the model answers to the planning call.
-func (p plot) plan() map[string]any {
+func (p plot) plan(say *speaker) map[string]any {
 	task := func(id, title, budget string, o, m, most int, expects map[string]any, after ...string) map[string]any {
 		if after == nil {
 			after = []string{}
@@ -98,8 +98,8 @@ func (p plot) plan() map[string]any {
 	}
 	file := func(name string) map[string]any { return map[string]any{"kind": "file", "path": name} }
 	return map[string]any{"tasks": []any{
-		task("t1", "Write "+p.program, "16K", 1500, 3000, 8000, file(p.program)),
-		task("t2", "Write "+p.tests, "16K", 1500, 4000, 9000, file(p.tests)),
-		task("t3", "Run the tests and fix what fails", "32K", 4000, 9000, 20000, map[string]any{"kind": "process", "alias": p.alias}, "t1", "t2"),
+		task("t1", say.text("plan.write", "file", p.program), "16K", 1500, 3000, 8000, file(p.program)),
+		task("t2", say.text("plan.write", "file", p.tests), "16K", 1500, 4000, 9000, file(p.tests)),
+		task("t3", say.text("plan.run"), "32K", 4000, 9000, 20000, map[string]any{"kind": "process", "alias": p.alias}, "t1", "t2"),
 	}}
 }
