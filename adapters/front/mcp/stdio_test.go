@@ -293,16 +293,16 @@ func TestServeStdio_MemoryIsBounded(t *testing.T) {
 		return nil
 	}}
 	o := options(r)
-	o.Limits.HeldBytes = 8 << 20
+	o.Limits.HeldBytes = 4 << 20
 	line := fronttest.Call("%d", "agent_run", `{"request":"`+strings.Repeat("x", 2<<20)+`"}`) + "\n" // above the Runner's limit
 	var lines []io.Reader
-	for i := range 64 {
+	for i := range 16 {
 		before, after, _ := strings.Cut(line, "%d")
 		lines = append(lines, strings.NewReader(before), strings.NewReader(fmt.Sprint(i)), strings.NewReader(after))
 	}
 	var out lockedBuffer
 	_, err := mcp.New(o).ServeStdio(context.Background(), io.MultiReader(lines...), &out)
 	require.NoError(t, err)
-	assert.Len(t, out.lines(), 64)
-	assert.Less(t, most, base.HeapAlloc+40<<20)
+	assert.Len(t, out.lines(), 16)
+	assert.Less(t, most, base.HeapAlloc+24<<20)
 }

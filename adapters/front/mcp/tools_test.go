@@ -34,6 +34,8 @@ func shipped(t *testing.T, tag string) locale {
 	return l
 }
 
+var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+
 func (l locale) Text(key text.Key, args map[string]any) string {
 	s, ok := l.texts[string(key)]
 	assert.True(l.t, ok, "no text for %s", key)
@@ -43,7 +45,7 @@ func (l locale) Text(key text.Key, args map[string]any) string {
 		require.NoError(l.t, err)
 		s = strings.ReplaceAll(s, "{"+name+"}", strings.Trim(string(raw), `"`))
 	}
-	assert.NotRegexp(l.t, regexp.MustCompile(`\{[a-z_]+\}`), s, "%s asks for more than it is given", key)
+	assert.NotRegexp(l.t, placeholder, s, "%s asks for more than it is given", key)
 	return s
 }
 
@@ -112,10 +114,11 @@ func TestTools_Listed(t *testing.T) {
 
 // Every answer of the exchanges exists in both languages, with the placeholders that it is given.
 func TestTexts_InEveryLanguage(t *testing.T) {
+	exchanges := fronttest.Exchanges()
 	for _, tag := range []string{"en", "ja"} {
 		o := options(&fronttest.Runner{})
 		o.Catalog = shipped(t, tag)
-		for _, x := range fronttest.Exchanges() {
+		for _, x := range exchanges {
 			if len(x.Send) < 64<<10 {
 				piped(t, o, x.Send)
 			}
