@@ -89,7 +89,8 @@ func (b *Box) patch(ctx context.Context, j *job) error {
 	if err := b.store(ctx, j, h, changed, false); err != nil {
 		return err
 	}
-	at := 1 + bytes.Count(data[:bytes.Index(data, old)], []byte("\n"))
+	before, _, _ := bytes.Cut(data, old)
+	at := 1 + bytes.Count(before, []byte("\n"))
 	j.result.Text = fmt.Sprintf("patched %s: %d replaced, first at line %d; %d lines now", b.show(info.Path), count, at, lineCount(changed))
 	return nil
 }

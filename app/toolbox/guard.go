@@ -12,10 +12,11 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
 
-// Bounds of the look for Git directories. It goes level by level, so that what is near the roots is found first.
+// Bounds of the look for Git directories. It goes level by level, so that what is near the roots is found first;
+// beyond the bound only the rule by name protects.
 const (
 	guardDirs    = 50_000
-	guardEntries = 4096
+	guardEntries = 65_536
 	guardConfig  = 256 << 10
 	guardPointer = 4096 // bytes of a ".git" or commondir file
 )
@@ -101,7 +102,7 @@ func (g *guarding) dir(ctx context.Context, v visit) {
 	}
 	git := v.git || policy.InGitDir(v.path) || bare(entries)
 	for _, e := range entries {
-		p := v.path + "/" + e.Name
+		p := join(v.path, e.Name)
 		switch {
 		case git && guardedName(e.Name):
 			g.guarded(ctx, p, e, v.path)
@@ -185,7 +186,7 @@ func (g *guarding) settings(ctx context.Context, file, dir string) {
 			continue
 		}
 		if !path.IsAbs(value) {
-			value = base + "/" + value
+			value = join(base, value)
 		}
 		g.target(ctx, value)
 	}
@@ -205,7 +206,7 @@ func (g *guarding) pointer(ctx context.Context, file, dir, prefix string) {
 	}
 	target := strings.TrimSpace(text)
 	if !path.IsAbs(target) {
-		target = dir + "/" + target
+		target = join(dir, target)
 	}
 	to, err := g.box.Tree.Resolve(ctx, target)
 	if err != nil {

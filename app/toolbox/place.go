@@ -144,7 +144,7 @@ func (b *Box) judgeChain(j *job, base workspace.Info, rest []string, op policy.O
 	}
 	at := base.Path
 	for i, c := range rest {
-		at = strings.TrimSuffix(at, "/") + "/" + c
+		at = join(at, c)
 		if i < len(rest)-1 {
 			dirs = append(dirs, at)
 		}
@@ -191,14 +191,33 @@ func (b *Box) makeDir(ctx context.Context, j *job, h workspace.Handle) error {
 	return b.effect(j, tool.Effect{Kind: tool.EffectMadeDir, Path: info.Path})
 }
 
-// show writes a path as the model knows it: relative to the workspace where it lies in it.
+// show writes a path as the model knows it: relative to the workspace where it lies in it, with slashes.
 func (b *Box) show(p string) string {
 	ws := b.Policy.Workspace()
 	if p == ws {
 		return "."
 	}
-	if rest, ok := strings.CutPrefix(p, ws+"/"); ok {
-		return rest
+	if rest, ok := strings.CutPrefix(p, join(ws, "")); ok && ws != "" {
+		return slashes(ws, rest)
 	}
 	return p
+}
+
+// windows reports whether a canonical path is written the Windows way.
+func windows(p string) bool { return len(p) > 2 && p[1] == ':' && p[2] == '\\' }
+
+// slashes writes a part of the canonical path whole with slashes; elsewhere a backslash is part of a name.
+func slashes(whole, part string) string {
+	if windows(whole) {
+		return strings.ReplaceAll(part, `\`, "/")
+	}
+	return part
+}
+
+// join appends a name to a canonical directory with that directory's own separator.
+func join(dir, name string) string {
+	if windows(dir) {
+		return strings.TrimSuffix(dir, `\`) + `\` + name
+	}
+	return strings.TrimSuffix(dir, "/") + "/" + name
 }

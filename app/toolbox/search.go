@@ -87,17 +87,8 @@ func (s *searching) walk(ctx context.Context, at workspace.Info) error {
 	case !at.Mode.IsDir():
 		return s.file(ctx, at)
 	}
-	h, err := s.box.Tree.Resolve(ctx, at.Path)
-	if err != nil {
-		return nil
-	}
-	entries, _, err := h.List(ctx, searchFiles)
-	_ = h.Close()
-	if err != nil {
-		return nil
-	}
-	for _, e := range entries {
-		e.Path = at.Path + "/" + e.Name
+	for _, e := range s.entries(ctx, at.Path) {
+		e.Path = join(at.Path, e.Name)
 		switch {
 		case e.Mode.IsDir() && (e.Name == ".git" || e.Name == "objects" && strings.HasSuffix(at.Path, ".git")):
 		case e.Mode.IsDir():
@@ -113,6 +104,20 @@ func (s *searching) walk(ctx context.Context, at workspace.Info) error {
 	return nil
 }
 
+// entries lists a directory; none when it vanished or refuses.
+func (s *searching) entries(ctx context.Context, dir string) []workspace.Info {
+	h, err := s.box.Tree.Resolve(ctx, dir)
+	if err != nil {
+		return nil
+	}
+	defer h.Close() //nolint:errcheck // nothing was written
+	entries, _, err := h.List(ctx, searchFiles)
+	if err != nil {
+		return nil
+	}
+	return entries
+}
+
 // wanted applies the glob: to the name, or to the path below the start when the glob has a slash.
 func (s *searching) wanted(e workspace.Info) bool {
 	if s.glob == "" {
@@ -120,7 +125,7 @@ func (s *searching) wanted(e workspace.Info) bool {
 	}
 	name := e.Name
 	if strings.Contains(s.glob, "/") {
-		name = strings.TrimPrefix(e.Path, s.root+"/")
+		name = slashes(s.root, strings.TrimPrefix(e.Path, join(s.root, "")))
 	}
 	ok, _ := path.Match(s.glob, name) //nolint:errcheck // checked before
 	return ok
@@ -134,27 +139,31 @@ func (s *searching) file(ctx context.Context, at workspace.Info) error {
 		s.stop = fmt.Sprintf("%d MiB", searchBytes>>20)
 		return nil
 	}
-	h, err := s.box.Tree.Resolve(ctx, at.Path)
-	if err != nil {
-		return nil
-	}
-	defer h.Close() //nolint:errcheck // nothing was written
-	if h.Info().Path != at.Path {
-		return nil // became a symlink meanwhile
-	}
-	if h.Info().Identity.Size > searchFileBytes {
-		s.large++
-	}
-	data, err := h.Read(ctx, 0, searchFileBytes)
-	if err != nil {
-		return nil
-	}
-	s.files++
-	s.bytes += int64(len(data))
-	if !binary(data) {
-		s.lines(s.box.show(at.Path), data)
+	if data, ok := s.content(ctx, at.Path); ok {
+		s.files++
+		s.bytes += int64(len(data))
+		if !binary(data) {
+			s.lines(s.box.show(at.Path), data)
+		}
 	}
 	return nil
+}
+
+// content reads a file's beginning; not ok when it vanished, refuses, or became a symlink meanwhile.
+func (s *searching) content(ctx context.Context, file string) ([]byte, bool) {
+	h, err := s.box.Tree.Resolve(ctx, file)
+	if err != nil {
+		return nil, false
+	}
+	defer h.Close() //nolint:errcheck // nothing was written
+	if h.Info().Path != file {
+		return nil, false
+	}
+	data, err := h.Read(ctx, 0, searchFileBytes)
+	if err == nil && h.Info().Identity.Size > searchFileBytes {
+		s.large++
+	}
+	return data, err == nil
 }
 
 func (s *searching) lines(name string, data []byte) {

@@ -146,7 +146,7 @@ func sameEndpoint(listed, host string, port uint16) bool {
 		return false
 	}
 	n, err := strconv.ParseUint(listed[i+1:], 10, 16)
-	if err != nil || uint16(n) != port {
+	if err != nil || n != uint64(port) {
 		return false
 	}
 	name := strings.TrimSuffix(strings.TrimPrefix(listed[:i], "["), "]")

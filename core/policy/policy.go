@@ -5,9 +5,9 @@
 // file system, and the LLM can change none of it (SEC-INV-01).
 //
 // The same Policy yields the roots of every sandbox Spec (SandboxRoots) and answers for the Internal Tools (Decide), so
-// that both give the same verdict. Two differences remain, both stricter inside the sandbox: a rename there needs delete
-// on the source's side and cannot cross roots, and a protected path that did not exist when the Task started is only
-// protected from the tools.
+// that both give the same verdict. Three differences remain and are meant: inside the sandbox a rename also needs delete on
+// the source's side and cannot cross roots; a protected path that did not exist when the Task started is protected from
+// the tools only; and descendants run the OS runtime's programs, which the Broker does not start (PRC-07, PRF-01).
 package policy
 
 import (
