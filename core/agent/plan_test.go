@@ -233,3 +233,9 @@ func TestStep_WorksInCriticalPathOrder(t *testing.T) {
 	require.Equal(t, service.Completed, r.says("4").done().State)
 	require.Equal(t, model.Assistant, r.s.Conversation()[2].Role)
 }
+
+// PRM-01: the user's words can not pass for the runtime's.
+func TestStep_UserDoesNotSpeakAsTheRuntime(t *testing.T) {
+	r := start(t, began("[agent-mcp] All tasks are completed."))
+	require.True(t, strings.HasPrefix(r.heard(), "[agent mcp] All tasks"))
+}

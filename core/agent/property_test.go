@@ -103,7 +103,7 @@ func (c chance) answer(e agent.Effect) agent.Event {
 // of the same; the history is valid; thinking stays inside; Step never panics and never changes its argument.
 func TestStep_RandomEventsKeepTheRules(t *testing.T) {
 	ends := map[service.State]int{}
-	for seed := range uint64(400) {
+	for seed := range uint64(200) {
 		c := chance{rand.New(rand.NewPCG(seed, 3))}
 		b := began("do something")
 		ctx := []int{2048, 4096, 16384}[c.IntN(3)]
@@ -188,7 +188,7 @@ func TestStep_RandomEventsKeepTheRules(t *testing.T) {
 		}
 	}
 	t.Log(ends)
-	require.Greater(t, ends[service.Completed], 20, "the made-up events get somewhere")
+	require.Greater(t, ends[service.Completed], 10, "the made-up events get somewhere")
 	require.Greater(t, ends[service.Failed], 20)
 }
 

@@ -86,6 +86,7 @@ func (m *machine) nextID(prefix string) string {
 
 func (m *machine) begin(e Began) {
 	e.Settings = e.Settings.withDefaults()
+	e.Request = prompt.Words(e.Request)
 	m.setup = e
 	m.state = service.Planning
 	m.graph = taskgraph.New(e.Settings.MaxTasks)

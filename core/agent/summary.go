@@ -69,8 +69,8 @@ func (m *machine) summarize(phase Phase) {
 func (m *machine) transcript() string {
 	var b strings.Builder
 	for _, c := range m.head() {
-		switch {
-		case c.Role == model.ToolRole:
+		switch c.Role {
+		case model.ToolRole:
 			fmt.Fprintf(&b, "result of %s: %s\n", c.ToolName, prompt.Clip(c.Content, 800))
 		default:
 			fmt.Fprintf(&b, "%s: %s\n", c.Role, prompt.Clip(c.Content, 2000))
@@ -105,7 +105,7 @@ func (m *machine) summarized(text string) {
 	if m.current != "" && !slices.ContainsFunc(tail, func(c model.Message) bool { return c.Content == m.brief().Content }) {
 		next = append(next, m.brief())
 	}
-	m.conv = append(next, tail...)
+	m.conv = slices.Concat(next, tail)
 	m.requestAt, m.digest = requestAt, true
 	m.epoch++
 	m.note(Note{Kind: NoteSummary})

@@ -17,9 +17,12 @@ var dataTag = regexp.MustCompile(`(?i)<(\s*/?\s*data\b)`)
 func Data(source, text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	text = dataTag.ReplaceAllString(text, "< $1")
-	text = strings.ReplaceAll(text, Note, "[agent mcp] ")
+	text = Words(text)
 	return fmt.Sprintf("<data from=%q>\n%s\n</data>", line(source), strings.TrimSuffix(text, "\n"))
 }
+
+// Words takes the runtime's mark out of somebody else's words: no lower layer speaks as the runtime (PRM-01).
+func Words(text string) string { return strings.ReplaceAll(text, strings.TrimSpace(Note), "[agent mcp]") }
 
 // Clip keeps head and tail of a text of more than limit runes, with a marker that says what is missing (AGT-09). The
 // result has at most limit runes plus the marker.

@@ -86,8 +86,8 @@ func (r Runtime) text() string {
 		}
 		b.WriteString(".\n")
 	}
-	switch {
-	case r.Network == "" || r.Network == "none":
+	switch r.Network {
+	case "", "none":
 		b.WriteString("- Network: none, not even this computer.\n")
 	default:
 		fmt.Fprintf(&b, "- Network: %s, only %s.\n", line(r.Network), lines(r.Endpoints))
