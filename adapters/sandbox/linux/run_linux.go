@@ -118,11 +118,11 @@ func (r *run) perform(ctx context.Context, start time.Time) (sandbox.Result, *fa
 	}
 	result := sandbox.Result{ExitCode: -1, Started: started}
 	switch {
-	case last.Kind == kindFailed && why == "":
+	case err == nil && last.Kind == kindDone: // it ended by itself, also when the kill was already on its way
+		result.End, result.ExitCode, result.Signal = ending(last)
+	case err == nil && last.Kind == kindFailed:
 		r.pipes.close()
 		return result, last.fault()
-	case last.Kind == kindDone && why == "":
-		result.End, result.ExitCode, result.Signal = ending(last)
 	case why != "":
 		result.End = why
 	default:
@@ -226,6 +226,9 @@ func (p *pipes) open(spec sandbox.Spec, who identity) (err error) {
 		p.stdin, err = os.Open(os.DevNull)
 	} else {
 		p.stdin, p.feed, err = os.Pipe()
+		if err == nil && who.globalRoot {
+			err = p.stdin.Chown(who.uid, who.gid)
+		}
 	}
 	for _, s := range []*stream{&p.stdout, &p.stderr} {
 		if err == nil {

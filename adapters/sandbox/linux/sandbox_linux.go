@@ -43,9 +43,10 @@ func New(options Options) *Sandbox {
 	o := options.withDefaults()
 	uidMap, _ := os.ReadFile("/proc/self/uid_map")
 	life, cancel := context.WithCancel(context.Background())
+	who := whoAmI(o.RootUID, string(uidMap))
 	return &Sandbox{
-		options: o, who: whoAmI(o.RootUID, string(uidMap)), abi: kernel.LandlockABI(), baseline: findBaseline(),
-		spawner: newSpawner(), life: life, cancel: cancel,
+		options: o, who: who, abi: kernel.LandlockABI(), baseline: findBaseline(),
+		spawner: newSpawner(who), life: life, cancel: cancel,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -14,12 +15,22 @@ import (
 // spawner starts helpers from one thread that lives as long as the Sandbox: PDEATHSIG is bound to the thread that
 // created the child, not to the process.
 type spawner struct {
-	jobs chan func()
-	once sync.Once
+	jobs  chan func()
+	once  sync.Once
+	path  string
+	image *os.File // a copy of this program, nil when the original will do
+	err   error
 }
 
-func newSpawner() *spawner {
-	s := &spawner{jobs: make(chan func())}
+// newSpawner starts programs of the identity given. Another user may be unable to execute this program's file: it then
+// runs from a sealed copy in memory.
+func newSpawner(who identity) *spawner {
+	s := &spawner{jobs: make(chan func()), path: "/proc/self/exe"}
+	if info, err := os.Stat(s.path); who.globalRoot && (err != nil || info.Mode()&0o001 == 0) {
+		if s.image, s.err = kernel.ProgramCopy(s.path); s.err == nil {
+			s.path = "/proc/self/fd/" + strconv.Itoa(int(s.image.Fd()))
+		}
+	}
 	go func() {
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 		for job := range s.jobs {
@@ -30,16 +41,26 @@ func newSpawner() *spawner {
 }
 
 func (s *spawner) start(args []string, files []*os.File, sys *syscall.SysProcAttr) (p *os.Process, err error) {
+	if s.err != nil {
+		return nil, s.err
+	}
 	done := make(chan struct{})
 	s.jobs <- func() {
 		defer close(done)
-		p, err = os.StartProcess("/proc/self/exe", args, &os.ProcAttr{Dir: "/", Env: []string{}, Files: files, Sys: sys})
+		p, err = os.StartProcess(s.path, args, &os.ProcAttr{Dir: "/", Env: []string{}, Files: files, Sys: sys})
 	}
 	<-done
 	return p, err
 }
 
-func (s *spawner) stop() { s.once.Do(func() { close(s.jobs) }) }
+func (s *spawner) stop() {
+	s.once.Do(func() {
+		close(s.jobs)
+		if s.image != nil {
+			_ = s.image.Close()
+		}
+	})
+}
 
 // child is one helper process as the Broker sees it.
 type child struct {

@@ -26,9 +26,13 @@ const shell = "/bin/sh"
 func shellSpec(t testing.TB, dir, script string) sandbox.Spec {
 	path, err := filepath.EvalSymlinks(shell)
 	require.NoError(t, err)
+	return newShellSpec(path, host{}.SHA256(t, path), dir, script)
+}
+
+func newShellSpec(path, sum, dir, script string) sandbox.Spec {
 	return sandbox.Spec{
 		Roots: []rights.Root{{Path: dir, Rights: rights.All}}, Dir: dir, Args: []string{"-c", script},
-		Entry:   sandbox.Entry{Name: "sh", Path: path, SHA256: host{}.SHA256(t, path)},
+		Entry:   sandbox.Entry{Name: "sh", Path: path, SHA256: sum},
 		Network: sandbox.Network{Mode: sandbox.NetworkNone},
 		Limits:  sandbox.Limits{Processes: 16, MemoryBytes: 4 << 30, WallClock: time.Minute, OutputBytes: 1 << 16},
 	}
@@ -172,7 +176,15 @@ func TestSandbox_LeavesNothing(t *testing.T) {
 	once(2)
 	fds, routines := count()
 	once(50)
-	require.Eventually(t, func() bool { f, r := count(); return f <= fds && r <= routines }, 10*time.Second, 10*time.Millisecond)
+	settled := func() bool { f, r := count(); return f <= fds && r <= routines }
+	for i := 0; i < 500 && !settled(); i++ {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if !settled() {
+		f, r := count()
+		stacks := make([]byte, 1<<16)
+		t.Errorf("descriptors %d → %d, goroutines %d → %d\n%s", fds, f, routines, r, stacks[:runtime.Stack(stacks, true)])
+	}
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left, "nothing is created in a root")

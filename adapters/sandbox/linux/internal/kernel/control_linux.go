@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -75,4 +76,32 @@ func SealedFile(name string, content []byte) (*os.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// ProgramCopy puts a program into a sealed anonymous file that every user may execute.
+func ProgramCopy(path string) (*os.File, error) {
+	fd, err := unix.MemfdCreate("agent-mcp", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_EXEC)
+	if err == unix.EINVAL { // before Linux 6.3
+		fd, err = unix.MemfdCreate("agent-mcp", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := os.NewFile(uintptr(fd), "program")
+	in, err := os.Open(path)
+	if err == nil {
+		_, err = io.Copy(out, in)
+		_ = in.Close()
+	}
+	if err == nil {
+		err = unix.Fchmod(fd, 0o755)
+	}
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE|unix.F_SEAL_GROW|unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL)
+	}
+	if err != nil {
+		_ = out.Close()
+		return nil, err
+	}
+	return out, nil
 }

@@ -1,0 +1,107 @@
+package linux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/filter"
+	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+)
+
+// runHostIfAsked is a Broker on a poorer host: it spoils one thing for itself and tells what preflight and Run say.
+func runHostIfAsked() {
+	if len(os.Args) < 3 || os.Args[0] != "sandbox-host" {
+		return
+	}
+	dir := os.Args[2]
+	spoil := map[string]func() error{
+		"container root": func() error { return nil },
+		"no namespaces":  func() error { return os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0) },
+		"masked proc":    func() error { return syscall.Mount("tmpfs", "/proc/sys", "tmpfs", 0, "") },
+		"no landlock":    func() error { return refuse(444) },
+	}
+	if err := spoil[os.Args[1]](); err != nil {
+		fmt.Println("cannot:", err)
+		os.Exit(0)
+	}
+	box := New(Options{})
+	report, err := box.Preflight(context.Background())
+	fmt.Println("level", report.Level, err)
+	for _, m := range report.Missing {
+		fmt.Println(m.Code)
+	}
+	path, _ := filepath.EvalSymlinks(shell)
+	res, err := box.Run(context.Background(), newShellSpec(path, "", dir, "id -u; echo x >made; test -O made"))
+	fmt.Println("run", fault.CodeOf(err), res.ExitCode, strings.TrimSpace(string(res.Stdout.Head)))
+	fmt.Println("close", box.Close())
+	os.Exit(0)
+}
+
+// refuse makes one call fail with ENOSYS for this thread and all it starts.
+func refuse(nr uint32) error {
+	runtime.LockOSThread()
+	if err := kernel.NoNewPrivs(); err != nil {
+		return err
+	}
+	listener, err := kernel.Filter([]filter.Insn{{Code: 0x20, K: 0}, {Code: 0x15, K: nr, Jf: 1}, {Code: 6, K: filter.Errno(filter.ENOSYS)}, {Code: 6, K: filter.Allow}})
+	kernel.Close(listener)
+	return err
+}
+
+// OBS-01: on a host that gives too little nothing runs, and the refusal names the cause; a container's root is no
+// system root and works.
+func TestSandbox_PoorHosts(t *testing.T) {
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	for name, want := range map[string][]string{
+		"container root": {"level 2 <nil>", string(sandbox.CodeNoCgroup), "run  0 1000", "close <nil>"},
+		"no namespaces":  {"level 0 <nil>", string(sandbox.CodeNoUserNS), "run sandbox.unavailable 0 ", "close <nil>"},
+		"masked proc":    {"level 0 <nil>", string(sandbox.CodeMaskedProc), "run sandbox.unavailable 0 ", "close <nil>"},
+		"no landlock":    {"level 0 <nil>", string(sandbox.CodeNoLandlock), "run sandbox.unavailable 0 ", "close <nil>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := host{}.TempDir(t)
+			cmd := &exec.Cmd{Path: exe, Args: []string{"sandbox-host", name, dir}, SysProcAttr: &syscall.SysProcAttr{
+				Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+				UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
+				GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
+			}}
+			out, err := cmd.CombinedOutput()
+			if errors.Is(err, syscall.EPERM) || strings.HasPrefix(string(out), "cannot:") {
+				t.Skipf("this host cannot be made poorer: %v %s", err, out)
+			}
+			require.NoError(t, err, "%s", out)
+			assert.Equal(t, want, strings.Split(strings.TrimSpace(string(out)), "\n"))
+		})
+	}
+}
+
+// A root Broker may be a program that only root may execute.
+func TestSandbox_PrivateProgram(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root")
+	}
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	b, err := os.ReadFile(exe)
+	require.NoError(t, err)
+	dir := host{}.TempDir(t)
+	require.NoError(t, os.WriteFile(dir+"/private", b, 0o700))
+	require.NoError(t, os.Mkdir(dir+"/w", 0o700))
+	out, err := (&exec.Cmd{Path: dir + "/private", Args: []string{"sandbox-host", "container root", dir + "/w"}}).CombinedOutput()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), "run  0 65533")
+}
