@@ -16,10 +16,10 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
 
-// Run checks the contract. make is called for every test; left counts the contents that still exist.
-func Run(t *testing.T, make func(t *testing.T) (s workspace.Scratch, left func() int)) {
+// Run checks the contract. factory is called for every test; left counts the contents that still exist.
+func Run(t *testing.T, factory func(t *testing.T) (s workspace.Scratch, left func() int)) {
 	t.Run("keeps any content", func(t *testing.T) {
-		s, left := make(t)
+		s, left := factory(t)
 		names := map[string][]byte{}
 		for _, data := range [][]byte{nil, {}, []byte("a"), {0, 255, '\n'}, bytes.Repeat([]byte("0123456789"), 300_000)} {
 			name, err := s.Keep(t.Context(), data)
@@ -40,7 +40,7 @@ func Run(t *testing.T, make func(t *testing.T) (s workspace.Scratch, left func()
 		assert.Zero(t, left())
 	})
 	t.Run("owns what it keeps", func(t *testing.T) {
-		s, _ := make(t)
+		s, _ := factory(t)
 		data := []byte("old")
 		name, err := s.Keep(t.Context(), data)
 		require.NoError(t, err)
@@ -54,7 +54,7 @@ func Run(t *testing.T, make func(t *testing.T) (s workspace.Scratch, left func()
 		require.NoError(t, s.Drop(t.Context(), name))
 	})
 	t.Run("knows only its own names", func(t *testing.T) {
-		s, _ := make(t)
+		s, _ := factory(t)
 		for _, name := range []string{"", ".", "..", "/etc/passwd", "../x", "a\x00b", strings.Repeat("n", 5000)} {
 			_, err := s.Load(t.Context(), name)
 			assert.Equal(t, workspace.CodeNotFound, fault.CodeOf(err), name)
@@ -62,7 +62,7 @@ func Run(t *testing.T, make func(t *testing.T) (s workspace.Scratch, left func()
 		}
 	})
 	t.Run("cancelled", func(t *testing.T) {
-		s, left := make(t)
+		s, left := factory(t)
 		name, err := s.Keep(t.Context(), []byte("old"))
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -75,7 +75,7 @@ func Run(t *testing.T, make func(t *testing.T) (s workspace.Scratch, left func()
 		assert.Zero(t, left())
 	})
 	t.Run("concurrent", func(t *testing.T) {
-		s, left := make(t)
+		s, left := factory(t)
 		var all sync.WaitGroup
 		for i := range 8 {
 			all.Go(func() {

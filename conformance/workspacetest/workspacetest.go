@@ -31,8 +31,8 @@ type World struct {
 	// Snapshot: every path below Base → content, "dir" with a slash after the path, "-> target"
 }
 
-// Run checks the contract. make is called for every test and cleans up after itself.
-func Run(t *testing.T, make func(t *testing.T) World) {
+// Run checks the contract. factory is called for every test and cleans up after itself.
+func Run(t *testing.T, factory func(t *testing.T) World) {
 	for name, test := range map[string]func(*testing.T, *bench){
 		"resolve":           resolveTable,
 		"resolve entry":     resolveEntry,
@@ -58,7 +58,7 @@ func Run(t *testing.T, make func(t *testing.T) World) {
 		"concurrent writes": concurrentWrites,
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &bench{World: make(t), t: t, ctx: t.Context()}
+			b := &bench{World: factory(t), t: t, ctx: t.Context()}
 			b.Mkdir(t, b.Base+"/ws")
 			b.Mkdir(t, b.Base+"/mnt")
 			b.tree = b.Open(t)

@@ -89,7 +89,7 @@ func (s *Scratch) write(ctx context.Context, name string, data []byte) (err erro
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	for len(data) > 0 {
-		if err = ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n, err := f.Write(data[:min(len(data), chunk)])

@@ -59,7 +59,7 @@ func load(tree *mem.Tree, all map[string]string) {
 }
 
 func TestTree_EqualHistoriesAreEqual(t *testing.T) {
-	make := func() []workspace.Info {
+	history := func() []workspace.Info {
 		tree := mem.New("/ws")
 		var infos []workspace.Info
 		for i := range 5 {
@@ -71,7 +71,7 @@ func TestTree_EqualHistoriesAreEqual(t *testing.T) {
 		}
 		return infos
 	}
-	assert.Equal(t, make(), make())
+	assert.Equal(t, history(), history())
 }
 
 func TestTree_NestedAndWholeRoots(t *testing.T) {

@@ -31,6 +31,7 @@ var codes = []struct {
 	{syscall.ELOOP, workspace.CodeChanged}, // a symlink where none was a moment ago
 	{syscall.ENAMETOOLONG, workspace.CodeBadName},
 	{syscall.EILSEQ, workspace.CodeBadName},
+	{syscall.EINVAL, workspace.CodeBadName}, // a character this file system has no place for
 	{syscall.EISDIR, workspace.CodeIsDirectory},
 	{syscall.ENOTDIR, workspace.CodeNotDirectory},
 	{syscall.ENXIO, workspace.CodeNotRegular}, // a socket, a fifo without a reader
@@ -54,6 +55,8 @@ func coded(err error, path string, kv ...any) error {
 		return err
 	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
 		return fault.From(err)
+	case errors.Is(err, syscall.ENOSYS): // openat2 came with Linux 5.6
+		return fault.Wrap(err, fault.CodeUnsupported, "what", "openat2")
 	}
 	args := append([]any{"path", path}, kv...)
 	err = systemError(err)

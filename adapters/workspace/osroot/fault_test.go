@@ -211,7 +211,8 @@ func with(t *testing.T, tree *Tree, path string, do func(workspace.Handle) error
 func TestCoded_KnowsEverySystemError(t *testing.T) {
 	for err, want := range map[error]fault.Code{
 		syscall.ENOENT: workspace.CodeNotFound, syscall.EEXIST: workspace.CodeExists, syscall.ENOTEMPTY: workspace.CodeNotEmpty,
-		syscall.ENAMETOOLONG: workspace.CodeBadName, syscall.EILSEQ: workspace.CodeBadName, syscall.EISDIR: workspace.CodeIsDirectory,
+		syscall.ENAMETOOLONG: workspace.CodeBadName, syscall.EILSEQ: workspace.CodeBadName, syscall.EINVAL: workspace.CodeBadName,
+		syscall.ENOSYS: fault.CodeUnsupported, syscall.EISDIR: workspace.CodeIsDirectory,
 		syscall.ENOTDIR: workspace.CodeNotDirectory, syscall.ENXIO: workspace.CodeNotRegular, syscall.EXDEV: workspace.CodeCrossVolume,
 		syscall.ENOSPC: workspace.CodeNoSpace, syscall.EDQUOT: workspace.CodeNoSpace, syscall.EFBIG: workspace.CodeNoSpace,
 		syscall.EROFS: workspace.CodeReadOnly, syscall.EACCES: workspace.CodePermission, syscall.EPERM: workspace.CodePermission,

@@ -133,7 +133,7 @@ func (h *Handle) Read(ctx context.Context, offset int64, limit int) ([]byte, err
 		return nil, err
 	}
 	defer end()
-	if err = h.regular(); err != nil {
+	if err := h.regular(); err != nil {
 		return nil, err
 	}
 	data, err := h.read(ctx, offset, limit)
@@ -160,7 +160,7 @@ func (h *Handle) read(ctx context.Context, offset int64, limit int) (data []byte
 		offset = max(0, m.id.Size+offset)
 	}
 	for len(data) < limit {
-		if err = ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		want := limit - len(data)

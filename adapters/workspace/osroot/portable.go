@@ -24,11 +24,11 @@ var (
 )
 
 func (portable) root(path string) (pin, error) {
-	real, err := filepath.EvalSymlinks(path)
+	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
-	if real != path {
+	if resolved != path {
 		return nil, syscall.ELOOP
 	}
 	info, err := os.Lstat(path)

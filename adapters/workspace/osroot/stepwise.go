@@ -17,18 +17,18 @@ func moveStepwise(d mover, from string, dest dir, to string) error {
 		return err
 	}
 	if !m.mode.IsDir() {
-		if err = d.link(from, dest, to); err != nil {
+		if err := d.link(from, dest, to); err != nil {
 			return err
 		}
-		if err = d.unlink(from); err != nil {
+		if err := d.unlink(from); err != nil {
 			return errors.Join(err, dest.unlink(to))
 		}
 		return nil
 	}
-	if err = dest.mkdir(to); err != nil {
+	if err := dest.mkdir(to); err != nil {
 		return err
 	}
-	if err = d.rename(from, dest, to); err != nil {
+	if err := d.rename(from, dest, to); err != nil {
 		return errors.Join(err, dest.rmdir(to))
 	}
 	return nil

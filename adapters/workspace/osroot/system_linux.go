@@ -58,7 +58,7 @@ func (p pinned) dir() (dir, error) {
 	return directory{fd}, err
 }
 
-func (p pinned) into() (dir, error) { return directory{p.fd}, nil }
+func (p pinned) into() (dir, error) { return directory(p), nil }
 
 func (p pinned) dup() (pin, error) {
 	fd, err := p.fd.Dup()

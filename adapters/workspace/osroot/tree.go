@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/journal"
@@ -113,7 +114,7 @@ func (r *root) openParent(sys system) error {
 }
 
 func rootFault(err error, path string) error {
-	if errors.Is(err, fs.ErrPermission) {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.ENOSYS) {
 		return coded(err, path)
 	}
 	if fault.CodeOf(err) == workspace.CodeRootInvalid {

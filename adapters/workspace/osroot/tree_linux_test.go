@@ -73,10 +73,10 @@ func TestTree_RacingSwapNeverEscapes(t *testing.T) {
 		if data, err := h.Read(t.Context(), 0, 10); err == nil {
 			require.NotEqual(t, "theirs", string(data))
 		}
-		switch {
-		case i%10 == 0:
+		switch i % 10 {
+		case 0:
 			_, err = h.Replace(t.Context(), []byte("mine again"), false, nil)
-		case i%10 == 1:
+		case 1:
 			if to, e := tr.Resolve(t.Context(), "d/in/g"); e == nil {
 				if _, err = h.MoveTo(t.Context(), to); err == nil {
 					back, e := tr.Resolve(t.Context(), "d/in/f")
@@ -87,7 +87,7 @@ func TestTree_RacingSwapNeverEscapes(t *testing.T) {
 				}
 				_ = to.Close()
 			}
-		case i%10 == 2:
+		case 2:
 			if n, e := tr.Resolve(t.Context(), "d/in/new"); e == nil {
 				if _, err = n.Replace(t.Context(), []byte("new"), false, nil); err == nil {
 					err = n.Remove(t.Context())

@@ -159,7 +159,7 @@ func (h *Handle) make(ctx context.Context, temp string, data []byte, exec bool) 
 	}
 	defer func() { err = errors.Join(err, f.close()) }()
 	for len(data) > 0 {
-		if err = ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return meta{}, err
 		}
 		n, err := f.Write(data[:min(len(data), chunk)])
@@ -173,11 +173,11 @@ func (h *Handle) make(ctx context.Context, temp string, data []byte, exec bool) 
 		if exec {
 			perm |= perm & 0o444 >> 2
 		}
-		if err = f.adopt(h.meta, perm); err != nil {
+		if err := f.adopt(h.meta, perm); err != nil {
 			return meta{}, err
 		}
 	}
-	if err = f.sync(); err != nil {
+	if err := f.sync(); err != nil {
 		return meta{}, err
 	}
 	return f.meta()
@@ -200,7 +200,7 @@ func (h *Handle) publish(temp string, made meta) error {
 		return err
 	}
 	old := h.meta.id
-	if err = h.asWanted(&old); err != nil {
+	if err := h.asWanted(&old); err != nil {
 		return err
 	}
 	return h.parent.replace(temp, h.name)
