@@ -86,11 +86,11 @@ func TestRecover_AKilledProcessIsDeadAndOnlyThen(t *testing.T) { // REC-06, AT-1
 func TestRegistry_ManyAtOnceNeverSeeEachOtherAsDead(t *testing.T) {
 	dir := t.TempDir()
 	var wg sync.WaitGroup
-	for n := range 8 {
+	for n := range 4 {
 		wg.Go(func() {
 			r := flock.New(dir, open)
 			ctx := context.WithoutCancel(t.Context())
-			for i := range 5 {
+			for i := range 3 {
 				id := fmt.Sprintf("i%d-%d", n, i)
 				assert.NoError(t, r.Recover(ctx, func(_ context.Context, d instance.Dead) error {
 					t.Errorf("%s taken for dead", d.ID)

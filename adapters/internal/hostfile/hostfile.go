@@ -49,22 +49,17 @@ func MakeDir(dir string) error {
 	return checkOwner(dir, info)
 }
 
-// OpenAppend opens or makes a regular file for reading and appending, owner-only. made tells that it was not there; its
-// directory is then synced. A symlink, a device or a file of somebody else is refused.
+// OpenAppend opens or makes a regular file for reading and appending, owner-only. made tells that it was not there: its
+// name is durable only after SyncDir of its directory. A symlink, a device or a file of somebody else is refused.
 func OpenAppend(path string) (f *os.File, made bool, err error) {
 	f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL|noFollow, FileMode)
-	if made = err == nil; made {
-		err = SyncDir(filepath.Dir(path))
-	} else if errors.Is(err, fs.ErrExist) {
+	if made = err == nil; !made && errors.Is(err, fs.ErrExist) {
 		f, err = os.OpenFile(path, os.O_RDWR|os.O_APPEND|noFollow, 0)
 	}
-	if f == nil {
+	if err != nil {
 		return nil, false, err
 	}
-	if err == nil {
-		err = checkFile(f)
-	}
-	if err != nil {
+	if err := checkFile(f); err != nil {
 		_ = f.Close()
 		return nil, made, err
 	}

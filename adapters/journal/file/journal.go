@@ -16,6 +16,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"unicode/utf8"
 
@@ -51,11 +52,17 @@ var _ journal.Journal = (*Journal)(nil)
 // Open opens or makes the journal at path; the directory must exist. CodeDamaged when it holds damage, CodeFailed for
 // everything the system refuses.
 func Open(path string) (*Journal, error) {
-	f, _, err := hostfile.OpenAppend(path)
+	f, made, err := hostfile.OpenAppend(path)
 	if err != nil {
 		return nil, failed(err, path)
 	}
-	info, err := f.Stat()
+	if made {
+		err = hostfile.SyncDir(filepath.Dir(path))
+	}
+	var info os.FileInfo
+	if err == nil {
+		info, err = f.Stat()
+	}
 	if err == nil {
 		var j *Journal
 		if j, err = open(path, f, info.Size()); err == nil {
@@ -63,7 +70,7 @@ func Open(path string) (*Journal, error) {
 		}
 	}
 	_ = f.Close()
-	return nil, err
+	return nil, failed(err, path)
 }
 
 func open(path string, f file, size int64) (*Journal, error) {

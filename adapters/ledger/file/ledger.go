@@ -153,6 +153,9 @@ func (l *Ledger) openPart(number int) error {
 	if err == nil {
 		err = f.Truncate(size) // a torn last line was never acknowledged
 	}
+	if err == nil && size == 0 {
+		err = hostfile.SyncDir(l.opt.Dir)
+	}
 	if err != nil {
 		_ = f.Close()
 		return failed(err, path)

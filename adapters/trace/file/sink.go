@@ -41,15 +41,19 @@ const (
 	defaultFiles     = 5
 )
 
-// closeWait is how long Close waits for each writer, so that a stuck reader of stderr cannot hold up the end.
-const closeWait = 2 * time.Second
+// How long Close waits, so that neither a stuck reader of stderr nor a disk that is gone can hold up the end for ever.
+const (
+	stderrWait = 2 * time.Second
+	filesWait  = 30 * time.Second
+)
 
 // Sink takes events. Safe for concurrent use.
 type Sink struct {
 	opt     Options
 	streams map[trace.Stream]*queue // read-only after New
 	stderr  *queue
-	done    sync.WaitGroup
+	files   sync.WaitGroup // the writers of files
+	screen  sync.WaitGroup // the writer of stderr
 }
 
 var _ trace.Sink = (*Sink)(nil)
@@ -73,9 +77,9 @@ func New(opt Options) (*Sink, error) {
 	if err := app.open(); err != nil {
 		return nil, failed(err, app.path)
 	}
-	s.streams[trace.App] = s.start(newQueue(lostText), app.write, app.close)
+	s.streams[trace.App] = start(&s.files, newQueue(lostText), app.write, app.close)
 	if s.stderr != nil {
-		s.start(s.stderr, func(p []byte) { _, _ = opt.Stderr.Write(p) }, func() {})
+		start(&s.screen, s.stderr, func(p []byte) { _, _ = opt.Stderr.Write(p) }, func() {})
 	}
 	s.streams[trace.Tokens] = s.startLog("tokens.jsonl")
 	if opt.LLM {
@@ -112,24 +116,34 @@ func (s *Sink) Close() error {
 	for _, q := range s.streams { // a set: order does not matter here
 		q.end()
 	}
-	if s.stderr != nil {
+	inTime := await(&s.files, filesWait)
+	if s.stderr != nil { // last: a failure of the files may still be told there
 		s.stderr.end()
+		inTime = await(&s.screen, stderrWait) && inTime
 	}
+	if !inTime {
+		return fault.New(fault.CodeTimeout)
+	}
+	return nil
+}
+
+// await reports whether a group ended within limit.
+func await(group *sync.WaitGroup, limit time.Duration) bool {
 	ended := make(chan struct{})
-	go func() { s.done.Wait(); close(ended) }()
-	limit := time.NewTimer(closeWait)
-	defer limit.Stop()
+	go func() { group.Wait(); close(ended) }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
 	select {
 	case <-ended:
-		return nil
-	case <-limit.C:
-		return fault.New(fault.CodeTimeout)
+		return true
+	case <-timer.C:
+		return false
 	}
 }
 
 func (s *Sink) startLog(name string) *queue {
 	l := s.newLog(name)
-	return s.start(newQueue(lostJSON), l.write, l.close)
+	return start(&s.files, newQueue(lostJSON), l.write, l.close)
 }
 
 func (s *Sink) newLog(name string) *log {
@@ -148,8 +162,8 @@ func (s *Sink) report(f *fault.Error) {
 	s.stderr.put([]byte(text + "\n"))
 }
 
-func (s *Sink) start(q *queue, write func([]byte), end func()) *queue {
-	s.done.Go(func() {
+func start(group *sync.WaitGroup, q *queue, write func([]byte), end func()) *queue {
+	group.Go(func() {
 		defer end()
 		q.run(write)
 	})
