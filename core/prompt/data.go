@@ -22,7 +22,9 @@ func Data(source, text string) string {
 }
 
 // Words takes the runtime's mark out of somebody else's words: no lower layer speaks as the runtime (PRM-01).
-func Words(text string) string { return strings.ReplaceAll(text, strings.TrimSpace(Note), "[agent mcp]") }
+func Words(text string) string {
+	return strings.ReplaceAll(text, strings.TrimSpace(Note), "[agent mcp]")
+}
 
 // Clip keeps head and tail of a text of more than limit runes, with a marker that says what is missing (AGT-09). The
 // result has at most limit runes plus the marker.

@@ -125,5 +125,5 @@ func (Forgot) effect()   {}
 func (Drained) effect()  {}
 func (Broken) effect()   {}
 
-// CodeBadEvent says that an event happen in this state: a bug of the caller. args: event, task, state
+// CodeBadEvent says that an event cannot happen in this state: a bug of the caller. args: event, task, state
 const CodeBadEvent fault.Code = "session.bad_event"
