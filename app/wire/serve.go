@@ -50,12 +50,20 @@ type server struct {
 	own     instance.Owned
 	engine  *engine.Engine
 	closers []func() error // run last to first
+
+	openJournal instanceflock.OpenJournal
 }
 
 // Serve starts the server of a configuration and returns when its client is gone or ctx ends. An error before the ready
 // message means that nothing was served.
-func Serve(ctx context.Context, eff admin.Effective, box sandbox.Sandbox, in io.Reader, out, stderr io.Writer) (err error) {
-	s := &server{eff: eff, box: box, err: stderr, id: random.New().New()}
+func Serve(ctx context.Context, eff admin.Effective, box sandbox.Sandbox, in io.Reader, out, stderr io.Writer) error {
+	s := &server{eff: eff, box: box, err: stderr, id: random.New().New(), openJournal: openJournal}
+	return s.serve(ctx, in, out)
+}
+
+func openJournal(path string) (journal.Journal, error) { return journalfile.Open(path) }
+
+func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) (err error) {
 	why, code := "error", fault.Code("")
 	defer func() {
 		if s.audit != nil {
@@ -64,8 +72,8 @@ func Serve(ctx context.Context, eff admin.Effective, box sandbox.Sandbox, in io.
 		}
 		err = errors.Join(err, s.close())
 	}()
-	if eff.Config.MCP.Transport != config.TransportStdio {
-		return fault.New(CodeTransport, "transport", eff.Config.MCP.Transport)
+	if t := s.eff.Config.MCP.Transport; t != config.TransportStdio {
+		return fault.New(CodeTransport, "transport", t)
 	}
 	if err := s.open(ctx); err != nil {
 		return err
@@ -116,7 +124,7 @@ func (s *server) open(ctx context.Context) (err error) {
 	if err := s.audit.Record(audit.Enforced(clk.Now(), s.eff.Report)); err != nil {
 		return err
 	}
-	registry := instanceflock.New(stateDir(cfg, "instances"), func(path string) (journal.Journal, error) { return journalfile.Open(path) })
+	registry := instanceflock.New(stateDir(cfg, "instances"), s.openJournal)
 	if err := s.recover(ctx, registry); err != nil {
 		return err
 	}
