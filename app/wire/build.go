@@ -120,7 +120,7 @@ func (s *server) hands() (func(context.Context, audit.Ref) (engine.Hands, error)
 		Audit: s.audit, Environment: os.Environ(),
 		Limits: toolbox.Limits{
 			ReadBytes: out.ReadBytes, SearchMatches: out.SearchMatches, TailLines: out.TailLines, ProcessBytes: out.ProcessBytes,
-			MemoryBackupBytes: cfg.Agent.Edit.MemoryBackupBytes,
+			MemoryBackupBytes: max(cfg.Agent.Edit.MemoryBackupBytes, 1), // toolbox's zero means its default
 		},
 	}
 	return func(context.Context, audit.Ref) (engine.Hands, error) { return toolbox.New(base), nil }, nil
