@@ -58,6 +58,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o755)) // whatever the umask
 	w := &world{t: t, dir: dir, inode: 7, report: sandbox.Report{Platform: "fake", Level: sandbox.L2}}
 	for _, item := range sandbox.Items() {
 		w.report.Abilities = append(w.report.Abilities, sandbox.Ability{Item: item, Strength: sandbox.Approximate, Mechanism: "fake"})

@@ -91,7 +91,7 @@ func (s *shell) Show(_ context.Context, path string) (service.View, error) {
 
 // CLI-01, CLI-05: what each command line does, and what is refused.
 func TestMain_Commands(t *testing.T) {
-	def := filepath.Join("/opt/agent", "agent.yaml")
+	def := filepath.FromSlash("/opt/agent/agent.yaml")
 	for line, want := range map[string]string{
 		"":                       "serve " + def,
 		"a.yaml":                 "serve a.yaml",

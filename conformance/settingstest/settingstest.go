@@ -85,12 +85,12 @@ func Run(t *testing.T, source settings.Source) {
 		require.Equal(t, settings.Null, layers[1].Root.Kind)
 	})
 	t.Run("a linked base file stands where it leads to", func(t *testing.T) {
-		real := write(t, "a: 1", "a: 2")
+		target := write(t, "a: 1", "a: 2")
 		link := filepath.Join(t.TempDir(), "other.yaml")
-		require.NoError(t, os.Symlink(real, link))
+		require.NoError(t, os.Symlink(target, link))
 		layers, err := source.Load(ctx, link)
 		require.NoError(t, err)
-		require.Equal(t, real, layers[0].Path)
+		require.Equal(t, target, layers[0].Path)
 		require.Len(t, layers, 2)
 	})
 

@@ -146,9 +146,9 @@ func TestBuild_Merge(t *testing.T) {
 // Every refusal: the key, its place and the code.
 func TestBuild_Refuses(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"aplication": {}}`:                      "config.unknown_key aplication → application",
+		`{"applicatio": {}}`:                      "config.unknown_key applicatio → application",
 		`{"model": "x"}`:                          "config.unknown_key model → ollama.model",
-		`{"ollama": {"modle": "x"}}`:              "config.unknown_key ollama.modle → ollama.model",
+		`{"ollama": {"modell": "x"}}`:              "config.unknown_key ollama.modell → ollama.model",
 		`{"ollama": {"options": {"num_cxt": 1}}}`: "config.unknown_key ollama.options.num_cxt → ollama.options.num_ctx",
 		`{"zzzzzzzzz": 1}`:                        "config.unknown_key_plain zzzzzzzzz",
 		`{"sandbox": {"mounts": [{"name": "d", "path": "d", "access": "read_only", "acess": 1}]}}`: "config.unknown_key sandbox.mounts[0].acess → sandbox.mounts[0].access",

@@ -94,11 +94,11 @@ func resolve(path string) (string, error) {
 	if err != nil {
 		return "", failed(path, err)
 	}
-	real, err := filepath.EvalSymlinks(abs)
+	resolved, err := filepath.EvalSymlinks(abs)
 	if err != nil {
 		return "", failed(abs, err)
 	}
-	return real, nil
+	return resolved, nil
 }
 
 func failed(path string, err error) error {

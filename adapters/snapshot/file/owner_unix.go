@@ -3,6 +3,7 @@
 package file
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -34,7 +35,7 @@ func lock(dir string) (unlock func(), err error) {
 		return nil, err
 	}
 	for {
-		if err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX); err != syscall.EINTR {
+		if err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
 			break
 		}
 	}
