@@ -89,7 +89,7 @@ const (
 	CodeRestore   fault.Code = "toolbox.restore"       // args: path — the old content could not be put back
 	CodeConflict  fault.Code = "toolbox.undo_conflict" // args: path — changed by somebody else since; left alone
 	CodeNoSandbox fault.Code = "toolbox.no_sandbox"    // nothing can be run here
-	CodeAudit     fault.Code = "toolbox.audit"         // the Audit could not be written, so nothing was done
+	CodeAudit     fault.Code = "toolbox.audit"         // the Audit could not be written, so no more is done
 )
 
 // Box performs the calls of one Task.

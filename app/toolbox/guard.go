@@ -15,7 +15,7 @@ import (
 // Bounds of the look for Git directories. It goes level by level, so that what is near the roots is found first;
 // beyond the bound only the rule by name protects.
 const (
-	guardDirs    = 50_000
+	guardDirs    = 20_000
 	guardEntries = 65_536
 	guardConfig  = 256 << 10
 	guardPointer = 4096 // bytes of a ".git" or commondir file

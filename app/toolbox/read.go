@@ -16,6 +16,7 @@ const (
 	chunk       = 256 << 10 // bytes per read
 	binaryProbe = 8 << 10   // bytes looked at to tell binary from text, as Git does
 	listDefault = 200
+	readScan    = 256 << 20 // bytes looked through for the first line
 )
 
 // binary reports whether the beginning of a file says that it is no text.
@@ -45,6 +46,10 @@ func (b *Box) read(ctx context.Context, j *job) error {
 		at += int64(len(data))
 		if len(data) < chunk || p.full {
 			break
+		}
+		if at >= readScan {
+			j.result.Text = fmt.Sprintf("[line %d lies more than %d MiB into the file; use search_files or tail_file]", p.first, readScan>>20)
+			return nil
 		}
 		if data, err = h.Read(ctx, at, chunk); err != nil {
 			return err

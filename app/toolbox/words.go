@@ -115,7 +115,7 @@ var plainWords = map[fault.Code]string{
 	CodeVerify:                 "{path} was not what had been written, so the old content was put back.",
 	CodeRestore:                "{path} could not be put back to its old content.",
 	CodeNoSandbox:              "No process can be run here.",
-	CodeAudit:                  "The audit log cannot be written, so nothing was done.",
+	CodeAudit:                  "The audit log cannot be written, so no more is done.",
 	broker.CodeNotFile:         "{path} is not a file.",
 	broker.CodeNotExecutable:   "{path} is not executable. Write it with executable=true, or run it with an interpreter.",
 	broker.CodeNoInterpreter:   "{path} begins with #! but names no interpreter.",

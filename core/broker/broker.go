@@ -238,8 +238,8 @@ func protect(p *policy.Policy, found []string) []string {
 	all = slices.Compact(all)
 	var out []string
 	for _, path := range all {
-		_, set, ok := p.RootOf(path)
-		if ok && set&(rights.Write|rights.Delete) != 0 {
+		root, set, ok := p.RootOf(path)
+		if ok && root.Path != path && set&(rights.Write|rights.Delete) != 0 {
 			out = append(out, path)
 		}
 	}
