@@ -148,7 +148,7 @@ func TestBuild_Refuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"applicatio": {}}`:                      "config.unknown_key applicatio → application",
 		`{"model": "x"}`:                          "config.unknown_key model → ollama.model",
-		`{"ollama": {"modell": "x"}}`:              "config.unknown_key ollama.modell → ollama.model",
+		`{"ollama": {"modell": "x"}}`:             "config.unknown_key ollama.modell → ollama.model",
 		`{"ollama": {"options": {"num_cxt": 1}}}`: "config.unknown_key ollama.options.num_cxt → ollama.options.num_ctx",
 		`{"zzzzzzzzz": 1}`:                        "config.unknown_key_plain zzzzzzzzz",
 		`{"sandbox": {"mounts": [{"name": "d", "path": "d", "access": "read_only", "acess": 1}]}}`: "config.unknown_key sandbox.mounts[0].acess → sandbox.mounts[0].access",
