@@ -79,7 +79,7 @@ func grow(t *testing.T, r *rand.Rand, dir string) []string {
 	for _, p := range append(places, dir+"/out") {
 		require.NoError(t, os.Mkdir(p, 0o755))
 	}
-	for range 30 {
+	for range 60 {
 		in := places[r.IntN(len(places))]
 		name := in + "/" + string(rune('a'+r.IntN(5)))
 		switch r.IntN(4) {
@@ -88,24 +88,25 @@ func grow(t *testing.T, r *rand.Rand, dir string) []string {
 				places = append(places, name)
 			}
 		case 1:
-			_ = os.WriteFile(name, nil, 0o600)
+			_ = os.Symlink(places[r.IntN(len(places))], name) // a taken name is fine
 		default:
-			_ = os.Symlink(somePath(r, dir, places), name) // a taken name is fine
+			_ = os.Symlink(somePath(r, dir, places), name)
 		}
 	}
+	_ = os.WriteFile(dir+"/ws/e", nil, 0o600)
 	return places
 }
 
 func somePath(r *rand.Rand, dir string, places []string) string {
 	var parts []string
-	for range 1 + r.IntN(5) {
+	for range 1 + r.IntN(4) {
 		parts = append(parts, []string{"a", "b", "c", "d", "e", "..", ".", "..", "a", "b"}[r.IntN(10)])
 	}
 	p := strings.Join(parts, "/")
 	switch r.IntN(6) {
-	case 0:
+	case 0, 1:
 		return places[r.IntN(len(places))] + "/" + p
-	case 1:
+	case 2:
 		return dir + "/out/" + p
 	}
 	return p
