@@ -78,18 +78,19 @@ type Config struct {
 
 // Codes of this package. A fault of a lower port keeps its own code.
 const (
-	CodePattern   fault.Code = "toolbox.pattern"       // args: detail — no regular expression
-	CodeGlob      fault.Code = "toolbox.glob"          // args: glob
-	CodeNoMatch   fault.Code = "toolbox.no_match"      // args: path — the text to replace is not there
-	CodeAmbiguous fault.Code = "toolbox.ambiguous"     // args: path, count
-	CodeBinary    fault.Code = "toolbox.binary"        // args: path — a binary file is not patched
-	CodeTooBig    fault.Code = "toolbox.too_big"       // args: path, size, limit
-	CodeNoBackup  fault.Code = "toolbox.no_backup"     // args: path — nowhere to keep the old content
-	CodeVerify    fault.Code = "toolbox.verify"        // args: path — the file was not what was written; the old content is back
-	CodeRestore   fault.Code = "toolbox.restore"       // args: path — the old content could not be put back
-	CodeConflict  fault.Code = "toolbox.undo_conflict" // args: path — changed by somebody else since; left alone
-	CodeNoSandbox fault.Code = "toolbox.no_sandbox"    // nothing can be run here
-	CodeAudit     fault.Code = "toolbox.audit"         // the Audit could not be written, so no more is done
+	CodePattern     fault.Code = "toolbox.pattern"       // args: detail — no regular expression
+	CodeGlob        fault.Code = "toolbox.glob"          // args: glob
+	CodeNoMatch     fault.Code = "toolbox.no_match"      // args: path — the text to replace is not there
+	CodeAmbiguous   fault.Code = "toolbox.ambiguous"     // args: path, count
+	CodeBinary      fault.Code = "toolbox.binary"        // args: path — a binary file is not patched
+	CodeTooBig      fault.Code = "toolbox.too_big"       // args: path, size, limit
+	CodeNoBackup    fault.Code = "toolbox.no_backup"     // args: path — nowhere to keep the old content
+	CodeVerify      fault.Code = "toolbox.verify"        // args: path — the file was not what was written; the old content is back
+	CodeRestore     fault.Code = "toolbox.restore"       // args: path — the old content could not be put back
+	CodeConflict    fault.Code = "toolbox.undo_conflict" // args: path — changed by somebody else since; left alone
+	CodeCommandLine fault.Code = "toolbox.command_line"  // args: command, args — a whole command line where a program belongs
+	CodeNoSandbox   fault.Code = "toolbox.no_sandbox"    // nothing can be run here
+	CodeAudit       fault.Code = "toolbox.audit"         // the Audit could not be written, so no more is done
 )
 
 // Box performs the calls of one Task.
@@ -191,7 +192,7 @@ func (b *Box) effect(j *job, e tool.Effect) error {
 func (b *Box) fail(r *tool.Result, err error) {
 	r.Fault = fault.From(err)
 	r.Denied = denial(r.Fault)
-	text := b.explain(r.Fault)
+	text := b.explain(r.Fault) + instead(r.Name, r.Fault.Code)
 	if r.Text != "" {
 		text = r.Text + "\n" + text
 	}

@@ -221,7 +221,10 @@ func TestList(t *testing.T) {
 	assert.Equal(t, "(empty directory)", b.do(tool.Call{Name: tool.List, Path: "/docs"}).Text)
 	r := b.do(tool.Call{Name: tool.List, Path: "b.txt"})
 	assert.Equal(t, "workspace.not_directory", code(r))
-	assert.Contains(t, r.Text, "not a directory")
+	assert.Contains(t, r.Text, "not a directory. Use read_file.")
+	assert.Contains(t, b.do(tool.Call{Name: tool.Read, Path: "dir"}).Text, "is a directory. Use list_dir.")
+	assert.Contains(t, b.do(tool.Call{Name: tool.Remove, Path: "dir"}).Text, "is a directory. Use remove_dir.")
+	assert.Contains(t, b.do(tool.Call{Name: tool.Rmdir, Path: "b.txt"}).Text, "not a directory. Use remove_file.")
 }
 
 func TestSearch(t *testing.T) { // AGT-09

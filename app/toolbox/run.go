@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,10 +81,22 @@ func (b *Box) identify(ctx context.Context, j *job, dir string) (broker.File, er
 			return f, nil
 		}
 	}
+	if words := strings.Fields(j.call.Alias); len(words) > 1 {
+		return broker.File{}, fault.New(CodeCommandLine, "command", words[0], "args", quoted(append(words[1:], j.call.Args...)))
+	}
 	if strings.Contains(j.call.Alias, "/") && !path.IsAbs(j.call.Alias) {
 		return broker.File{}, b.helpMissing(ctx, j.call.Alias, fault.New(workspace.CodeNotFound, "path", j.call.Alias))
 	}
 	return broker.File{Path: j.call.Alias}, nil // unknown: the broker refuses it and names what there is
+}
+
+// quoted writes arguments as the list that a model should have given.
+func quoted(args []string) string {
+	out := make([]string, 0, len(args))
+	for _, a := range args {
+		out = append(out, strconv.Quote(a))
+	}
+	return "[" + strings.Join(out, ", ") + "]"
 }
 
 // look reads an executable outside the workspace through ports/image.

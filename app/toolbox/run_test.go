@@ -38,6 +38,7 @@ func TestRun_JudgesBeforeItStarts(t *testing.T) {
 		{"python", "", "broker.refused", "no longer the program that the owner approved"},
 		{"/usr/bin/env", "", "broker.refused", "/usr/bin/env may not be started. Commands: python, sh."},
 		{"python3", "", "broker.refused", "python3 may not be started. Commands: python, sh."},
+		{"python test.py -v", "", "toolbox.command_line", `command=python and args=["test.py", "-v"]`},
 		{"/bin/sh", "", "broker.refused", "must be called as sh"},
 		{"innocent", "", "broker.refused", "must be called as sh"},
 		{"bash", "", "broker.refused", "may not be started"},

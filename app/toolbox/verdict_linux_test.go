@@ -2,8 +2,10 @@ package toolbox_test
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -128,6 +130,31 @@ func (s *stage) open(sb sandbox.Sandbox, report sandbox.Report) {
 	s.t.Cleanup(func() { require.NoError(s.t, s.tree.Close()) })
 	s.box = toolbox.New(toolbox.Config{Policy: p, Tree: s.tree, Sandbox: sb, Images: file.New(), Ident: sequence.New()})
 	s.t.Cleanup(func() { require.NoError(s.t, s.box.Close()) })
+}
+
+// snapshot is everything below the stage's directory: contents, links, directories; no temporary file may be left in it.
+func (s *stage) snapshot() map[string]string {
+	all := map[string]string{}
+	require.NoError(s.t, filepath.WalkDir(s.dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(p, s.dir)
+		switch {
+		case d.IsDir():
+			all[name] = "dir"
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(p)
+			all[name] = "-> " + strings.ReplaceAll(target, s.dir, "")
+			return err
+		default:
+			data, err := os.ReadFile(p)
+			all[name] = string(data)
+			return err
+		}
+		return nil
+	}))
+	return all
 }
 
 // processes has one program in the sandbox do it all, started the way a model starts one, and returns its words by verb.
@@ -256,6 +283,9 @@ func TestVerdict_IsTheSameForToolsAndProcesses(t *testing.T) {
 				assert.Equal(t, c.want, r.Fault == nil, "tool: %s %s %s: %s", c.op, c.path, c.dest, r.Text)
 				got := words[c.verb(byProcess)]
 				assert.Equal(t, c.want && !c.stricter, got == "ok", "process: %s %s %s: %s; tool: %s", c.op, c.path, c.dest, got, r.Text)
+			}
+			if !slices.ContainsFunc(touches, func(c touch) bool { return c.stricter }) {
+				assert.Equal(t, byTool.snapshot(), byProcess.snapshot(), "and both leave the same behind")
 			}
 		})
 	}

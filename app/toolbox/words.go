@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/core/broker"
 	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/core/tool"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/image"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
@@ -114,6 +115,7 @@ var plainWords = map[fault.Code]string{
 	CodeNoBackup:               "{path} is too large to keep a copy of while it is edited.",
 	CodeVerify:                 "{path} was not what had been written, so the old content was put back.",
 	CodeRestore:                "{path} could not be put back to its old content.",
+	CodeCommandLine:            "command is the program alone, and there is no shell. Call it with command={command} and args={args}.",
 	CodeNoSandbox:              "No process can be run here.",
 	CodeAudit:                  "The audit log cannot be written, so no more is done.",
 	broker.CodeNotFile:         "{path} is not a file.",
@@ -128,6 +130,21 @@ var plainWords = map[fault.Code]string{
 	image.CodeMissing:          "{path} does not exist any more; only the owner can repair that.",
 	fault.CodeCancelled:        "Cancelled.",
 	fault.CodeTimeout:          "It took too long and was stopped.",
+}
+
+// instead names the tool that fits, when a path was not what the called one works on.
+func instead(name tool.Name, code fault.Code) string {
+	switch {
+	case code == workspace.CodeIsDirectory && (name == tool.Read || name == tool.Tail):
+		return " Use " + string(tool.List) + "."
+	case code == workspace.CodeIsDirectory && name == tool.Remove:
+		return " Use " + string(tool.Rmdir) + "."
+	case code == workspace.CodeNotDirectory && name == tool.List:
+		return " Use " + string(tool.Read) + "."
+	case code == workspace.CodeNotDirectory && name == tool.Rmdir:
+		return " Use " + string(tool.Remove) + "."
+	}
+	return ""
 }
 
 func expand(words string, args fault.Args) string {
