@@ -348,6 +348,10 @@ func TestRefused(t *testing.T) {
 				return nil, fault.New("skill.broken")
 			}}
 		}, []fault.Code{"skill.broken"}},
+		"a missing path hides nothing": {func(w *world) {
+			w.edit("./state", "./ws/state")
+			require.NoError(w.t, os.Remove(w.path("bin/tool")))
+		}, []fault.Code{admin.CodeMissing, "policy.root_denied"}},
 		"several at once": {func(w *world) {
 			require.NoError(w.t, os.Remove(w.path("bin/tool")))
 			require.NoError(w.t, os.Remove(w.path("ws")))

@@ -125,15 +125,18 @@ func (r *resolver) resolve(ctx context.Context, layers []settings.Layer) error {
 		}
 	}
 	r.denied(ctx, layers)
-	if len(r.p.problems) > before {
-		return nil // the policy would only repeat that paths are missing
+	if r.in.Workspace == "" {
+		return nil // a policy without one would only say so again
 	}
+	// What could be resolved is judged also when other paths could not, so that everything is said at once.
 	pol, refused := policy.Build(r.in)
 	if refused != nil {
 		r.p.problems = append(r.p.problems, refused.Reasons...)
 		if len(refused.Reasons) == 0 {
 			r.p.problems = append(r.p.problems, refused)
 		}
+	}
+	if len(r.p.problems) > before {
 		return nil
 	}
 	r.p.policy = pol
@@ -227,7 +230,7 @@ func (r *resolver) mounts(ctx context.Context) error {
 
 func (r *resolver) entries(ctx context.Context) error {
 	for _, e := range r.p.cfg.Sandbox.Entries {
-		out := change.Entry{Alias: e.Alias, Place: change.Place{Written: e.Path}}
+		out, before := change.Entry{Alias: e.Alias, Place: change.Place{Written: e.Path}}, len(r.p.problems)
 		id, ok, err := r.identify(ctx, "entries."+e.Alias, e.Path)
 		if err != nil {
 			return err
@@ -255,7 +258,9 @@ func (r *resolver) entries(ctx context.Context) error {
 				}
 			}
 		}
-		r.in.Entries = append(r.in.Entries, in)
+		if len(r.p.problems) == before {
+			r.in.Entries = append(r.in.Entries, in)
+		}
 		r.p.permissions.Entries = append(r.p.permissions.Entries, out)
 	}
 	return nil
