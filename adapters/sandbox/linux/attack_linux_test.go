@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"unsafe"
 )
@@ -23,6 +24,20 @@ const attackName = "sandbox-attack"
 func runAttackIfAsked() {
 	if len(os.Args) == 0 || os.Args[0] != attackName {
 		return
+	}
+	if len(os.Args) > 1 { // a thread bomb
+		var all sync.WaitGroup
+		all.Add(500)
+		for range 500 {
+			go func() {
+				runtime.LockOSThread()
+				all.Done()
+				select {}
+			}()
+		}
+		all.Wait()
+		fmt.Println("500 threads")
+		os.Exit(0)
 	}
 	for _, a := range attacks {
 		result := "ok"

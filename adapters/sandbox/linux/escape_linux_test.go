@@ -66,3 +66,45 @@ func TestSandbox_HoldsAttacks(t *testing.T) {
 func sortRoots(roots []rights.Root) {
 	slices.SortFunc(roots, func(a, b rights.Root) int { return strings.Compare(a.Path, b.Path) })
 }
+
+// RES-01: bombs of processes and of threads meet a wall, and nothing of them is left.
+func TestSandbox_HoldsBombs(t *testing.T) {
+	box := New(Options{})
+	defer func() { require.NoError(t, box.Close()) }()
+	dir := host{}.TempDir(t)
+	spec := shellSpec(t, dir, `bomb() { bomb | bomb & echo x >>grown; }; bomb; sleep 60`)
+	spec.Limits.WallClock = time.Second
+	res, err := box.Run(context.Background(), spec)
+	require.NoError(t, err)
+	assert.Contains(t, []sandbox.End{sandbox.EndTimedOut, sandbox.EndExited}, res.End)
+	before, _ := host{}.Read(dir + "/grown")
+	time.Sleep(20 * time.Millisecond)
+	after, _ := host{}.Read(dir + "/grown")
+	assert.Equal(t, len(before), len(after))
+
+	entry, roots := probe(t)
+	entry.Name = attackName
+	spec.Entry, spec.Args, spec.Limits.Processes, spec.Limits.WallClock = entry, []string{"threads"}, 1, time.Minute
+	spec.Roots = append(spec.Roots, roots...)
+	sortRoots(spec.Roots)
+	res, err = box.Run(context.Background(), spec)
+	require.NoError(t, err)
+	assert.NotContains(t, string(res.Stdout.Head), "500 threads")
+	assert.NotZero(t, res.ExitCode)
+}
+
+// RES-01: what lies in the private memory file systems counts, too.
+func TestSandbox_CountsHiddenMemory(t *testing.T) {
+	box := New(Options{})
+	defer func() { require.NoError(t, box.Close()) }()
+	for _, place := range []string{"/dev/shm/a", "$TMPDIR/a"} {
+		spec := shellSpec(t, host{}.TempDir(t), `head -c 200000000 /dev/zero >"`+place+`"; sleep 1; echo survived`)
+		spec.Limits.MemoryBytes = 64 << 20
+		res, err := box.Run(context.Background(), spec)
+		require.NoError(t, err)
+		if res.End != sandbox.EndMemory { // the file system may be full first
+			info := string(res.Stderr.Head)
+			assert.True(t, strings.Contains(info, "No space left"), "%s: %s %s", place, res.End, info)
+		}
+	}
+}

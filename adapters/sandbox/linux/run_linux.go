@@ -22,7 +22,7 @@ type run struct {
 	spec   sandbox.Spec
 	order  order
 	mounts []int // detached trees for a root Broker, in the order of Binds
-	pipes  pipes
+	pipes  *pipes
 }
 
 // newRun looks at everything on the host that the order names.
@@ -83,17 +83,34 @@ func (r *run) close() {
 		kernel.Close(fd)
 	}
 	r.mounts = nil
-	r.pipes.close()
+	if r.pipes != nil {
+		r.pipes.close()
+	}
 }
 
-// perform hands the order to a helper and waits for the end.
+// perform hands the order to a helper and waits for the end. A prepared helper may not see what was mounted on the host
+// since: where it finds something else than the Broker did, nothing ran, and a fresh one looks again.
 func (r *run) perform(ctx context.Context, start time.Time) (sandbox.Result, *fault.Error) {
-	if err := r.pipes.open(r.spec, r.s.who); err != nil {
-		return sandbox.Result{}, fault.Wrap(err, sandbox.CodeUnavailable, "detail", err.Error())
-	}
-	c, err := r.s.take()
+	c, prepared, err := r.s.take()
 	if err != nil {
 		return sandbox.Result{}, asFault(err)
+	}
+	result, f := r.attempt(ctx, start, c)
+	if f == nil || !prepared || f.Code != sandbox.CodeRootChanged && f.Code != sandbox.CodeEntryMissing && f.Code != sandbox.CodeEntryChanged {
+		return result, f
+	}
+	r.pipes.close()
+	if c, err = r.s.ready(); err != nil {
+		return sandbox.Result{}, asFault(err)
+	}
+	return r.attempt(ctx, start, c)
+}
+
+func (r *run) attempt(ctx context.Context, start time.Time, c *child) (sandbox.Result, *fault.Error) {
+	r.pipes = &pipes{}
+	if err := r.pipes.open(r.spec, r.s.who); err != nil {
+		c.end()
+		return sandbox.Result{}, fault.Wrap(err, sandbox.CodeUnavailable, "detail", err.Error())
 	}
 	stop := watchEnd(ctx, r.s.life, r.spec.Limits.WallClock-time.Since(start), c)
 	if err := r.send(c); err != nil {
@@ -142,7 +159,7 @@ func (r *run) send(c *child) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	p := &r.pipes
+	p := r.pipes
 	if err := kernel.Send(c.ctl, []byte("order"), int(f.Fd()), int(p.stdin.Fd()), int(p.stdout.w.Fd()), int(p.stderr.w.Fd())); err != nil {
 		return err
 	}

@@ -114,8 +114,8 @@ func (s *Sandbox) prepareSpare() {
 	}()
 }
 
-// take returns a prepared helper for one run.
-func (s *Sandbox) take() (*child, error) {
+// take returns a helper for one run, if possible one that was prepared before.
+func (s *Sandbox) take() (c *child, prepared bool, err error) {
 	s.mu.Lock()
 	spare := s.spare
 	s.spare = nil
@@ -123,16 +123,17 @@ func (s *Sandbox) take() (*child, error) {
 	if spare != nil {
 		got := <-spare
 		if got.err != nil {
-			return nil, got.err
+			return nil, true, got.err
 		}
 		select {
 		case <-got.c.gone: // somebody killed it meanwhile
 			got.c.release()
 		default:
-			return got.c, nil
+			return got.c, true, nil
 		}
 	}
-	return s.ready()
+	c, err = s.ready()
+	return c, false, err
 }
 
 // Run implements sandbox.Sandbox.
