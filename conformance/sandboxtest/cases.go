@@ -36,6 +36,16 @@ func (s *suite) preflight(t *testing.T) { // SEC-INV, OBS-01: shape of the repor
 			assert.NotEmpty(t, got.Abilities[i].Mechanism, item)
 		}
 	}
+	for _, mode := range []sandbox.NetworkMode{sandbox.NetworkLocal, sandbox.NetworkRestricted} { // NET-04: what is not claimed is refused
+		spec := s.spec(s.Host.TempDir(t), r)
+		spec.Network = sandbox.Network{Mode: mode, Ports: []uint16{80}}
+		if mode == sandbox.NetworkRestricted {
+			spec.Network = sandbox.Network{Mode: mode, Hosts: []string{"example.org:443"}}
+		}
+		if !got.Confines(mode) {
+			assert.Equal(t, sandbox.CodeNetworkMode, s.refused(t, spec)[0], mode)
+		}
+	}
 	for _, b := range got.Baseline {
 		assert.True(t, filepath.IsAbs(b.Path), b.Path)
 		assert.Zero(t, b.Rights&(rights.Write|rights.Delete), "the runtime is never writable: %s", b.Path)

@@ -75,7 +75,7 @@ func (s *Sandbox) Preflight(ctx context.Context) (sandbox.Report, error) {
 	if err := ctx.Err(); err != nil {
 		return sandbox.Report{}, fault.From(err)
 	}
-	r := sandbox.Report{Platform: "fake", Level: s.options.Level, Baseline: slices.Clone(s.options.Baseline)}
+	r := sandbox.Report{Platform: "fake", Level: s.options.Level, Baseline: slices.Clone(s.options.Baseline), Networks: slices.Clone(s.options.Networks)}
 	for _, item := range sandbox.Items() {
 		a := sandbox.Ability{Item: item, Strength: sandbox.Exact, Mechanism: "simulated"}
 		if item == sandbox.ItemMemory {

@@ -324,11 +324,9 @@ func (h *helper) devices() error {
 		return err
 	}
 	defer kernel.Close(dev)
-	for name, target := range map[string]string{"ptmx": "pts/ptmx", "fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "tty": "/dev/null"} {
-		if name == "tty" { // /dev/tty is the controlling terminal, and there is none
-			continue
-		}
-		if err := kernel.MakeLink(dev, target, name); err != nil {
+	// No /dev/tty: it is the controlling terminal, and there is none.
+	for _, l := range [][2]string{{"ptmx", "pts/ptmx"}, {"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}} {
+		if err := kernel.MakeLink(dev, l[1], l[0]); err != nil {
 			return err
 		}
 	}

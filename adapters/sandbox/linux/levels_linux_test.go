@@ -18,6 +18,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/filter"
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
@@ -104,4 +105,27 @@ func TestSandbox_PrivateProgram(t *testing.T) {
 	out, err := (&exec.Cmd{Path: dir + "/private", Args: []string{"sandbox-host", "container root", dir + "/w"}}).CombinedOutput()
 	require.NoError(t, err)
 	assert.Contains(t, string(out), "run  0 65533")
+}
+
+// A root Broker never writes as a stranger: where owners cannot be mapped it refuses, and still reads.
+func TestSandbox_UnmappableRoot(t *testing.T) {
+	dir := host{}.TempDir(t)
+	for _, d := range []string{"low", "up", "work", "w"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, d), 0o755))
+	}
+	if err := syscall.Mount("overlay", dir+"/w", "overlay", 0, "lowerdir="+dir+"/low,upperdir="+dir+"/up,workdir="+dir+"/work"); err != nil {
+		t.Skip("needs a root that may mount overlays: ", err)
+	}
+	defer func() { assert.NoError(t, syscall.Unmount(dir+"/w", 0)) }()
+	box := New(Options{})
+	defer func() { require.NoError(t, box.Close()) }()
+	_, err := box.Run(context.Background(), shellSpec(t, dir+"/w", "exit 0"))
+	if err != nil { // a kernel may learn it
+		assert.Equal(t, sandbox.CodeUnavailable, fault.CodeOf(err))
+	}
+	spec := shellSpec(t, dir+"/w", "test -d .")
+	spec.Roots[0].Rights = rights.Read | rights.Execute
+	res, err := box.Run(context.Background(), spec)
+	require.NoError(t, err)
+	assert.Zero(t, res.ExitCode, "%s", res.Stderr.Head)
 }

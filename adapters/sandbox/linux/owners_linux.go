@@ -10,7 +10,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
 )
 
-var errNoMap = errors.New("this file system cannot map owners")
+var errNoMap = errors.New("this file system cannot map owners for a root Broker; run as an ordinary user, or put the directory on ext4, xfs, btrfs or tmpfs")
 
 // owners holds the user namespaces that map owners on disk to the ids a root Broker's programs run as, one per owner.
 type owners struct {
@@ -27,7 +27,8 @@ func (o *owners) close() {
 	o.known = nil
 }
 
-// cloneMapped makes a detached tree of an open place with the attributes set and the owners mapped.
+// cloneMapped makes a detached tree of an open place with the attributes set and the owners mapped. What is read-only may
+// go without the map: it is then readable as far as it is for everybody.
 func (s *Sandbox) cloneMapped(fd int, id kernel.Identity, attr mountAttr) (int, error) {
 	ns, err := s.ownerNS(id.UID, id.GID)
 	if err != nil {
@@ -37,11 +38,15 @@ func (s *Sandbox) cloneMapped(fd int, id kernel.Identity, attr mountAttr) (int, 
 	if err != nil {
 		return -1, err
 	}
-	if err := kernel.SetAttr(tree, attr.kernel()|kernel.NoDev, int(ns.Fd())); err != nil {
-		kernel.Close(tree)
-		if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM) {
-			return -1, errors.Join(errNoMap, err)
+	flags := attr.kernel() | kernel.NoDev
+	err = kernel.SetAttr(tree, flags, int(ns.Fd()))
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM) {
+		if err = errors.Join(errNoMap, err); attr.ReadOnly {
+			err = kernel.SetAttr(tree, flags, -1)
 		}
+	}
+	if err != nil {
+		kernel.Close(tree)
 		return -1, err
 	}
 	return tree, nil

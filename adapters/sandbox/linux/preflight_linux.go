@@ -39,6 +39,7 @@ func (s *Sandbox) Preflight(ctx context.Context) (sandbox.Report, error) {
 	}
 	out := *known
 	out.Abilities, out.Missing, out.Baseline = slices.Clone(out.Abilities), slices.Clone(out.Missing), slices.Clone(out.Baseline)
+	out.Networks = slices.Clone(out.Networks) // none but NetworkNone yet
 	return out, nil
 }
 

@@ -3,7 +3,6 @@ package linux
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"os"
 	"slices"
@@ -67,9 +66,6 @@ func (r *run) look(b *bind) *fault.Error {
 		return nil
 	}
 	tree, err := r.s.cloneMapped(fd, id, b.Attr)
-	if errors.Is(err, errNoMap) && b.Attr.ReadOnly {
-		return nil // readable for everybody or not at all; the helper binds it unmapped
-	}
 	if err != nil {
 		return fault.Wrap(err, sandbox.CodeUnavailable, "detail", "map owners of "+b.Path+": "+err.Error())
 	}

@@ -80,15 +80,23 @@ func (s *Sandbox) Close() error {
 	return nil
 }
 
+const readyWithin = 30 * time.Second
+
 // ready starts a helper and waits until it has prepared itself.
 func (s *Sandbox) ready() (*child, error) {
 	c, err := s.startChild()
 	if err != nil {
 		return nil, &stepError{step: "clone", code: sandbox.CodeUnavailable, err: err, args: map[string]string{"detail": "new namespaces: " + err.Error()}}
 	}
+	late := time.AfterFunc(readyWithin, c.kill) // a mount that hangs must not hang the Broker
+	closed := context.AfterFunc(s.life, c.kill)
 	r, err := c.next()
+	inTime, open := late.Stop(), closed()
 	if err == nil && r.Kind == kindReady {
-		return c, nil
+		if inTime && open {
+			return c, nil
+		}
+		err = errGone
 	}
 	c.end()
 	if err != nil {
@@ -151,12 +159,12 @@ func (s *Sandbox) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 	if f := checkHere(spec, baselineRoots(s.baseline)); f != nil {
 		return sandbox.Result{}, f
 	}
-	if spec.Network.Mode != sandbox.NetworkNone {
-		return sandbox.Result{}, fault.New(sandbox.CodeNetworkMode, "mode", string(spec.Network.Mode))
-	}
 	report, err := s.Preflight(ctx)
 	if err != nil {
 		return sandbox.Result{}, err
+	}
+	if !report.Confines(spec.Network.Mode) {
+		return sandbox.Result{}, fault.New(sandbox.CodeNetworkMode, "mode", string(spec.Network.Mode))
 	}
 	if f := strongEnough(report, spec.Require); f != nil {
 		return sandbox.Result{}, f

@@ -129,9 +129,3 @@ func Hide() error {
 func CloseOnExecFrom(first uint) error {
 	return unix.CloseRange(first, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 }
-
-// KeepOnExec clears the mark again.
-func KeepOnExec(fd int) error {
-	_, err := unix.FcntlInt(uintptr(fd), unix.F_SETFD, 0)
-	return err
-}

@@ -57,11 +57,6 @@ func openat2(dir int, path string, flags uint64) (fd int, err error) {
 	return fd, err
 }
 
-// Access rights for MayExecute follow access(2) with the caller's effective ids.
-func MayExecute(fd int) error {
-	return unix.Faccessat2(fd, "", unix.X_OK, unix.AT_EMPTY_PATH|unix.AT_EACCESS)
-}
-
 // ReadAt reads like pread(2).
 func ReadAt(fd int, b []byte, off int64) (n int, err error) {
 	err = retry(func() error { n, err = unix.Pread(fd, b, off); return err })
