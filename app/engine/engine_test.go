@@ -20,6 +20,7 @@ import (
 	turnmem "github.com/agent-mcp/agent-mcp/adapters/turn/mem"
 	"github.com/agent-mcp/agent-mcp/app/auditor"
 	"github.com/agent-mcp/agent-mcp/app/engine"
+	"github.com/agent-mcp/agent-mcp/conformance/fronttest"
 	"github.com/agent-mcp/agent-mcp/core/agent"
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
@@ -84,21 +85,29 @@ func planOf(kind, path string) scripted.Turn {
 
 func newWorld(t *testing.T, lang string, steps ...scripted.Step) *world {
 	t.Helper()
+	m := scripted.New(scripted.Script{Steps: steps})
+	w := newWorldWith(t, lang, m, 2)
+	w.model = m
+	return w
+}
+
+func newWorldWith(t *testing.T, lang string, m model.Model, queued int) *world {
+	t.Helper()
 	cat, err := goi18n.New(goi18n.Options{Tag: lang, Builtin: locales.FS})
 	require.NoError(t, err)
 	w := &world{
-		hands: &hands{files: map[string]string{}}, model: scripted.New(scripted.Script{Steps: steps}),
+		hands:  &hands{files: map[string]string{}},
 		ledger: ledgermem.New(), trace: tracemem.New(),
 	}
 	w.Engine = engine.New(engine.Config{
 		Agent:  agent.Settings{Model: "m", MaxIterations: 32, Workspace: "/work"},
 		Layers: prompt.Layers{Runtime: prompt.Runtime{Workspace: "/work", Language: lang, Network: "none"}},
 		Tools:  tool.Definitions(tool.Config{Aliases: []string{"sh"}}),
-		Limits: session.Limits{MaxQueued: 2, KeepFinished: 50},
-		Vision: engine.Vision{MaxImages: 1, MaxImageBytes: 64, MaxTotalBytes: 64},
+		Limits: session.Limits{MaxQueued: queued, KeepFinished: 50},
+		Vision: engine.Vision{MaxImages: 4, MaxImageBytes: 64, MaxTotalBytes: 128},
 		LLMLog: true,
 	}, engine.Deps{
-		Model: w.model, Inspector: w.model,
+		Model: m,
 		Hands: func(context.Context, audit.Ref) (engine.Hands, error) { return w.hands, nil },
 		Turn:  turnmem.New(), Clock: system.New(), Ident: random.New(), Trace: w.trace, Catalog: cat,
 		Audit: auditor.New(w.ledger, "test", ""),
@@ -312,4 +321,34 @@ func variedText(n int) string {
 		fmt.Fprintf(&b, "%d squared is %d. ", i, i*i)
 	}
 	return b.String()
+}
+
+// gated answers the work of a Task with what the test sends, and waits until then.
+type gated struct{ answers chan string }
+
+func (g gated) Chat(ctx context.Context, req model.Request, _ func(model.Chunk)) (model.Reply, error) {
+	content := string(planOf("none", "").JSON)
+	if len(req.Tools) > 0 {
+		select {
+		case content = <-g.answers:
+		case <-ctx.Done():
+			return model.Reply{}, fault.From(ctx.Err())
+		}
+	}
+	return model.Reply{Message: model.Message{Role: model.Assistant, Content: content}, DoneReason: "stop"}, nil
+}
+
+// The contract of ports/service.Runner, as every front end relies on it.
+func TestEngine_KeepsTheRunnersContract(t *testing.T) {
+	fronttest.TestRunner(t, func(t *testing.T) fronttest.Subject {
+		g := gated{make(chan string)}
+		w := newWorldWith(t, "en", g, 64)
+		return fronttest.Subject{Runner: w, Finish: func(id, answer string) {
+			if len(answer) > 1<<20 {
+				answer = variedText(len(answer)) // the agent does not take endless repetition for an answer
+			}
+			g.answers <- answer
+			_, _ = w.Wait(t.Context(), id)
+		}}
+	})
 }
