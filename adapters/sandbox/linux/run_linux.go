@@ -88,6 +88,9 @@ func (r *run) close() {
 // since: where it finds something else than the Broker did, nothing ran, and a fresh one looks again.
 func (r *run) perform(ctx context.Context, start time.Time) (sandbox.Result, *fault.Error) {
 	c, prepared, err := r.s.take()
+	if err != nil && r.s.life.Err() != nil {
+		return sandbox.Result{}, fault.Wrap(err, sandbox.CodeClosed)
+	}
 	if err != nil {
 		return sandbox.Result{}, asFault(err)
 	}
