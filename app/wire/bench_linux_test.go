@@ -1,0 +1,215 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/adapters/model/scripted"
+	"github.com/agent-mcp/agent-mcp/ports/service"
+)
+
+// process is the real program under measurement.
+type process struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Reader
+	n   int
+}
+
+// program builds agent-mcp once and applies a configuration whose model only talks.
+func program(b *testing.B) (exe, config string) {
+	b.Helper()
+	dir, err := filepath.EvalSymlinks(b.TempDir())
+	must(b, err)
+	exe = filepath.Join(dir, "agent-mcp")
+	out, err := exec.Command("go", "build", "-o", exe, "github.com/agent-mcp/agent-mcp/cmd/agent-mcp").CombinedOutput()
+	if err != nil {
+		b.Fatalf("%v\n%s", err, out)
+	}
+	srv, err := scripted.NewServer(scripted.Script{Model: "m:latest", Steps: []scripted.Step{
+		{When: planning, Times: scripted.Forever, Reply: onePlan(map[string]any{"kind": "none"})},
+		{Times: scripted.Forever, Reply: scripted.Say("An answer of a few words.")},
+	}})
+	must(b, err)
+	b.Cleanup(srv.Close)
+	must(b, os.Mkdir(filepath.Join(dir, "ws"), 0o755))
+	config = filepath.Join(dir, "agent.yaml")
+	must(b, os.WriteFile(config, []byte(fmt.Sprintf(`schema_version: 2
+application: {state_dir: ./state}
+ollama: {base_url: %q, model: "m:latest"}
+sandbox:
+  workspace: ./ws
+  execution: {entries: [{alias: sh, path: /bin/sh}]}
+`, srv.URL)), 0o600))
+	box := newSandbox()
+	defer func() { _ = box.Close() }()
+	_, err = Admin(box, strings.NewReader(""), io.Discard, false).Apply(context.Background(), service.ApplyRequest{Path: config, Yes: true})
+	must(b, err)
+	return exe, config
+}
+
+func must(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// start runs the program and returns once it is ready, and how long that took.
+func start(b *testing.B, exe, config string) (*process, time.Duration) {
+	b.Helper()
+	p := &process{cmd: exec.Command(exe, config)}
+	var err error
+	p.in, err = p.cmd.StdinPipe()
+	must(b, err)
+	out, err := p.cmd.StdoutPipe()
+	must(b, err)
+	errs, err := p.cmd.StderrPipe()
+	must(b, err)
+	p.out = bufio.NewReader(out)
+	at := time.Now()
+	must(b, p.cmd.Start())
+	lines := bufio.NewReader(errs)
+	for {
+		line, err := lines.ReadString('\n')
+		must(b, err)
+		if strings.Contains(line, "is ready") {
+			break
+		}
+	}
+	took := time.Since(at)
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	p.call(b, `"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"b","version":"1"}}`)
+	return p, took
+}
+
+func (p *process) call(b *testing.B, methodAndParams string) string {
+	b.Helper()
+	p.n++
+	_, err := io.WriteString(p.in, `{"jsonrpc":"2.0","id":`+strconv.Itoa(p.n)+`,"method":`+methodAndParams+"}\n")
+	must(b, err)
+	line, err := p.out.ReadString('\n')
+	must(b, err)
+	return line
+}
+
+func (p *process) run(b *testing.B) (id string, took time.Duration) {
+	b.Helper()
+	at := time.Now()
+	line := p.call(b, `"tools/call","params":{"name":"agent_run","arguments":{"request":"say something"}}`)
+	took = time.Since(at)
+	i := strings.Index(line, "Task ID: ")
+	if i < 0 {
+		b.Fatal(line)
+	}
+	return line[i+9 : i+45], took
+}
+
+func (p *process) finish(b *testing.B, id string) {
+	b.Helper()
+	for {
+		line := p.call(b, `"tools/call","params":{"name":"agent_status","arguments":{"task_id":"`+id+`"}}`)
+		if strings.Contains(line, "(completed)") {
+			return
+		}
+		if strings.Contains(line, "(failed)") || strings.Contains(line, "(cancelled)") {
+			b.Fatal(line)
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+func (p *process) end(b *testing.B) {
+	b.Helper()
+	must(b, p.in.Close())
+	_, _ = io.Copy(io.Discard, p.out)
+	must(b, p.cmd.Wait())
+}
+
+// rss is the resident memory of the program in MiB, without the sandbox's prepared helper.
+func (p *process) rss(b *testing.B) float64 {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	must(b, err)
+	for l := range strings.Lines(string(text)) {
+		if f := strings.Fields(l); len(f) == 3 && f[0] == "VmRSS:" {
+			kib, err := strconv.Atoi(f[1])
+			must(b, err)
+			return float64(kib) / 1024
+		}
+	}
+	b.Fatal("no VmRSS")
+	return 0
+}
+
+func quantile(d []time.Duration, q float64) float64 {
+	slices.Sort(d)
+	return float64(d[min(int(q*float64(len(d))), len(d)-1)].Microseconds()) / 1000
+}
+
+// Target: ≤ 150 ms from exec to the ready message after a warm build; idle memory ≤ 30 MiB.
+func BenchmarkProcess_StartToReady(b *testing.B) {
+	exe, config := program(b)
+	var took []time.Duration
+	var idle float64
+	for b.Loop() {
+		p, d := start(b, exe, config)
+		took = append(took, d)
+		time.Sleep(50 * time.Millisecond)
+		idle = max(idle, p.rss(b))
+		p.end(b)
+	}
+	b.ReportMetric(quantile(took, 0.5), "ms-median")
+	b.ReportMetric(quantile(took, 0.9), "ms-p90")
+	b.ReportMetric(idle, "MiB-idle")
+}
+
+// Target: agent_run answers with p99 ≤ 5 ms, also with 63 Tasks queued.
+func BenchmarkProcess_AgentRun(b *testing.B) {
+	exe, config := program(b)
+	p, _ := start(b, exe, config)
+	var took []time.Duration
+	for b.Loop() {
+		var ids []string
+		for range 50 {
+			id, d := p.run(b)
+			ids, took = append(ids, id), append(took, d)
+		}
+		for _, id := range ids {
+			p.finish(b, id)
+		}
+	}
+	b.ReportMetric(quantile(took, 0.5), "ms-median")
+	b.ReportMetric(quantile(took, 0.99), "ms-p99")
+	p.end(b)
+}
+
+// Target: memory after 1,000 Tasks does not grow without limit: the second half adds next to nothing.
+func BenchmarkProcess_ThousandTasks(b *testing.B) {
+	exe, config := program(b)
+	for b.Loop() {
+		p, _ := start(b, exe, config)
+		at := map[int]float64{}
+		for i := 1; i <= 1000; i++ {
+			id, _ := p.run(b)
+			p.finish(b, id)
+			if i == 1 || i == 500 || i == 1000 {
+				at[i] = p.rss(b)
+			}
+		}
+		p.end(b)
+		b.ReportMetric(at[1], "MiB-1")
+		b.ReportMetric(at[500], "MiB-500")
+		b.ReportMetric(at[1000], "MiB-1000")
+	}
+}
