@@ -15,6 +15,9 @@ import (
 // maxUnmet is how many reports with missing effects a Planner Task may give before the plan itself is doubted.
 const maxUnmet = 3
 
+// maxAnnounced is how often a mere announcement is sent back; then it is taken for the answer it may be.
+const maxAnnounced = 2
+
 // judge compares a report with what was observed (AGT-04, AGT-07): completed, nudged, or a new plan.
 func (m *machine) judge(report string) {
 	n, _ := m.graph.Task(m.current)
@@ -37,9 +40,13 @@ func (m *machine) judge(report string) {
 		m.failed(report, "the policy denied what "+string(n.ID)+" needs; missing: "+why)
 	case bare:
 		m.work.Bare++
-		m.tell(PhaseAct, m.nudgeBare(n, why))
+		m.tell(PhaseAct, m.nudgeBare(n, report, why))
 		m.ask(PhaseAct)
 	default:
+		if len(missing) < m.work.Missing {
+			m.work.Unmet = 0 // it gets on
+		}
+		m.work.Missing = len(missing)
 		if m.work.Unmet++; m.work.Unmet >= maxUnmet {
 			m.failed(report, string(n.ID)+" was reported as done, but was not observed: "+why)
 			return
@@ -49,8 +56,11 @@ func (m *machine) judge(report string) {
 	}
 }
 
-func (m *machine) nudgeBare(n taskgraph.Node, missing string) string {
-	if n.Action {
+func (m *machine) nudgeBare(n taskgraph.Node, report, missing string) string {
+	switch {
+	case !n.Action && announces(report):
+		return "Do not announce it: do the next step now through the tool interface, or give the whole result in words."
+	case n.Action:
 		return "Nothing was done: no tool call has worked. Words change nothing. Missing: " + missing + ". " + m.callHelp()
 	}
 	return "No tool was used. If this task needs a file, a program or any change, do it now through the tool interface. If it needs only an explanation, give it again and do not say that something was done."
@@ -75,6 +85,8 @@ func (m *machine) bare(n taskgraph.Node, report string) bool {
 	switch {
 	case n.Action:
 		return m.work.OK == 0
+	case announces(report) && m.work.Bare < maxAnnounced:
+		return true
 	case m.work.Mutating > 0:
 		return false
 	case claims(report) && !m.anyMutation():

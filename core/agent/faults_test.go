@@ -157,28 +157,60 @@ func TestStep_ExpectedEffectsAreCompared(t *testing.T) {
 		{"an absolute path elsewhere", "file:/etc/motd", []model.ToolCall{write}, []tool.Result{wrote("etc/motd")}, false},
 		{"another file", "file:hello.py", []model.ToolCall{write}, []tool.Result{wrote("hullo.py")}, false},
 		{"a name that only ends alike", "file:hello.py", []model.ToolCall{write}, []tool.Result{created("/w/xhello.py", "1")}, false},
-		{"only read", "file:hello.py", []model.ToolCall{call("read_file", `{"path":"hello.py"}`)},
-			[]tool.Result{effect(tool.Effect{Kind: tool.EffectRead, Path: "/w/hello.py"})}, false},
-		{"written, then removed", "file:hello.py", []model.ToolCall{write, call("remove_file", `{"path":"hello.py"}`)},
-			[]tool.Result{wrote("hello.py"), effect(tool.Effect{Kind: tool.EffectRemoved, Path: "/w/hello.py"})}, false},
-		{"written, then its directory removed", "file:d/a", []model.ToolCall{write, write},
-			[]tool.Result{created("/w/d/a", "1"), effect(tool.Effect{Kind: tool.EffectRemoved, Path: "/w/d"})}, false},
-		{"written, then moved away", "file:hello.py", []model.ToolCall{write, write},
-			[]tool.Result{wrote("hello.py"), effect(tool.Effect{Kind: tool.EffectMoved, Path: "/w/hello.py", Dest: "/w/b.py"})}, false},
-		{"moved to its name", "file:b.py", []model.ToolCall{write, write},
-			[]tool.Result{wrote("hello.py"), effect(tool.Effect{Kind: tool.EffectMoved, Path: "/w/hello.py", Dest: "/w/b.py"})}, true},
+		{
+			"only read", "file:hello.py",
+			[]model.ToolCall{call("read_file", `{"path":"hello.py"}`)},
+			[]tool.Result{effect(tool.Effect{Kind: tool.EffectRead, Path: "/w/hello.py"})},
+			false,
+		},
+		{
+			"written, then removed", "file:hello.py",
+			[]model.ToolCall{write, call("remove_file", `{"path":"hello.py"}`)},
+			[]tool.Result{wrote("hello.py"), effect(tool.Effect{Kind: tool.EffectRemoved, Path: "/w/hello.py"})},
+			false,
+		},
+		{
+			"written, then its directory removed", "file:d/a",
+			[]model.ToolCall{write, write},
+			[]tool.Result{created("/w/d/a", "1"), effect(tool.Effect{Kind: tool.EffectRemoved, Path: "/w/d"})},
+			false,
+		},
+		{
+			"written, then moved away", "file:hello.py",
+			[]model.ToolCall{write, write},
+			[]tool.Result{wrote("hello.py"), effect(tool.Effect{Kind: tool.EffectMoved, Path: "/w/hello.py", Dest: "/w/b.py"})},
+			false,
+		},
+		{
+			"moved to its name", "file:b.py",
+			[]model.ToolCall{write, write},
+			[]tool.Result{wrote("hello.py"), effect(tool.Effect{Kind: tool.EffectMoved, Path: "/w/hello.py", Dest: "/w/b.py"})},
+			true,
+		},
 		{"the program succeeded", "process:python", []model.ToolCall{run_}, []tool.Result{ran("python", 0)}, true},
 		{"the program failed", "process:python", []model.ToolCall{run_}, []tool.Result{ran("python", 1)}, false},
 		{"failed, then succeeded", "process:python", []model.ToolCall{run_, run_}, []tool.Result{ran("python", 1), ran("python", 0)}, true},
 		{"succeeded, then failed", "process:python", []model.ToolCall{run_, run_}, []tool.Result{ran("python", 0), ran("python", 1)}, false},
 		{"another program", "process:python", []model.ToolCall{run_}, []tool.Result{ran("sh", 0)}, false},
 		{"any program", "process:", []model.ToolCall{run_}, []tool.Result{ran("sh", 0)}, true},
-		{"timed out", "process:python", []model.ToolCall{run_},
-			[]tool.Result{effect(tool.Effect{Kind: tool.EffectRan, Alias: "python", Exit: 0, End: "timed_out"})}, false},
-		{"a program made the file, and it was read", "file:out.txt", []model.ToolCall{run_, run_},
-			[]tool.Result{ran("python", 0), effect(tool.Effect{Kind: tool.EffectRead, Path: "/w/out.txt"})}, true},
-		{"the file was read before the program ran", "file:out.txt", []model.ToolCall{run_, run_},
-			[]tool.Result{effect(tool.Effect{Kind: tool.EffectRead, Path: "/w/out.txt"}), ran("python", 0)}, false},
+		{
+			"timed out", "process:python",
+			[]model.ToolCall{run_},
+			[]tool.Result{effect(tool.Effect{Kind: tool.EffectRan, Alias: "python", Exit: 0, End: "timed_out"})},
+			false,
+		},
+		{
+			"a program made the file, and it was read", "file:out.txt",
+			[]model.ToolCall{run_, run_},
+			[]tool.Result{ran("python", 0), effect(tool.Effect{Kind: tool.EffectRead, Path: "/w/out.txt"})},
+			true,
+		},
+		{
+			"the file was read before the program ran", "file:out.txt",
+			[]model.ToolCall{run_, run_},
+			[]tool.Result{effect(tool.Effect{Kind: tool.EffectRead, Path: "/w/out.txt"}), ran("python", 0)},
+			false,
+		},
 		{"one of two is missing", "file:hello.py process:python", []model.ToolCall{write}, []tool.Result{wrote("hello.py")}, false},
 		{"both", "file:hello.py process:python", []model.ToolCall{write, run_}, []tool.Result{wrote("hello.py"), ran("python", 0)}, true},
 	}
@@ -386,11 +418,42 @@ func TestStep_AnswersThatComeTooLateAreIgnored(t *testing.T) {
 	r := working(t)
 	before := encode(t, r.s)
 	for _, e := range []agent.Event{
-		agent.Replied{CallID: "m1"}, agent.ModelFailed{CallID: "m0"}, agent.Observed{CallID: r.ask().CallID}, agent.Began{},
-		agent.SkillsLoaded{CallID: r.ask().CallID}, nil,
+		agent.Replied{CallID: "m1"},
+		agent.ModelFailed{CallID: "m0"},
+		agent.Observed{CallID: r.ask().CallID},
+		agent.Began{},
+		agent.SkillsLoaded{CallID: r.ask().CallID},
+		nil,
 	} {
 		s, effects := agent.Step(r.s, e)
 		require.Empty(t, effects)
 		require.Equal(t, before, encode(t, s))
 	}
+}
+
+// A weak model announces the next step and stops. That is no result of a task without expected effects.
+func TestStep_AnAnnouncementIsNoResult(t *testing.T) {
+	for _, say := range []string{"I'll start by reading the file.", "Sure, let me look at it first.", "まずファイルを確認します。"} {
+		r := start(t, began("summarize a.txt")).says(plan("t1: summarize a.txt | none")).says(say)
+		require.Equal(t, agent.PhaseAct, r.ask().Phase, say)
+		require.Contains(t, r.heard(), "Do not announce", say)
+		r.calls(call("read_file", `{"path":"a.txt"}`)).observe(tool.Result{Text: "hello"})
+		require.Equal(t, "It says hello.", r.says("It says hello.").done().Answer)
+	}
+	r := start(t, began("x")).says(plan("t1: think | none"))
+	o := r.says("I will.").says("I will.").says("I will.").done()
+	require.Equal(t, service.Completed, o.State, "it may be the answer after all")
+	for _, s := range []string{"Let me explain: recursion is a function that calls itself.", "A cat.", "結果は 4 です。"} {
+		require.Equal(t, service.Completed, start(t, began("x")).says(plan("t1: think | none")).says(s).done().State, s)
+	}
+}
+
+// A model that gets on, one effect after the other, with a report between, is not replanned.
+func TestStep_ReportsBetweenStepsAreNoFailure(t *testing.T) {
+	r := start(t, began("x")).says(plan("t1: four files | file:a file:b file:c file:d"))
+	for _, f := range []string{"a", "b", "c"} {
+		r.calls(call("write_file", `{"path":"`+f+`","content":""}`)).observe(wrote(f)).says("Wrote " + f + ".")
+		require.Equal(t, agent.PhaseAct, r.ask().Phase)
+	}
+	require.Equal(t, service.Completed, r.calls(call("write_file", `{"path":"d","content":""}`)).observe(wrote("d")).says("All.").done().State)
 }

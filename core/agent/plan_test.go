@@ -34,8 +34,10 @@ func TestRepair_Rules(t *testing.T) {
 		name, reply, did string
 		want             string // id title class O/M/P after; expects
 	}{
-		{"valid", plan("t1: write a | file:a", "t2: run it <- t1 | process:python"), "",
-			"t1 write a 8K 500/1000/2000 []; file a | t2 run it 8K 500/1000/2000 [t1]; process python"},
+		{
+			"valid", plan("t1: write a | file:a", "t2: run it <- t1 | process:python"), "",
+			"t1 write a 8K 500/1000/2000 []; file a | t2 run it 8K 500/1000/2000 [t1]; process python",
+		},
 		{"R1 no tasks", `{"tasks":[]}`, "R1", "t1 the request 8K 1024/2048/3072 [];"},
 		{"R1 null", `{"tasks":null}`, "R1", "t1 the request 8K 1024/2048/3072 [];"},
 		{"R2 no id", `{"tasks":[{"title":"a","expects":[{"kind":"none"}]}]}`, "R2", "t1 a 8K 1024/2048/3072 []; none"},
@@ -46,8 +48,10 @@ func TestRepair_Rules(t *testing.T) {
 		{"R5 dangling", plan("t1: a <- t9 t1 | file:a"), "R5", "t1 a 8K 500/1000/2000 []; file a"},
 		{"R5 a title for an id", plan("t1: Alpha | file:a", "t2: b | file:b"), "", "t1 Alpha 8K 500/1000/2000 []; file a | t2 b 8K 500/1000/2000 []; file b"},
 		{"R6 cycle", plan("t1: a <- t2 | file:a", "t2: b <- t1 | file:b"), "R6", "t1 a 8K 500/1000/2000 [t2]; file a | t2 b 8K 500/1000/2000 []; file b"},
-		{"R6 long cycle", plan("a: a <- c | none", "b: b <- a | none", "c: c <- b | none"), "R6",
-			"a a 8K 500/1000/2000 [c]; none | b b 8K 500/1000/2000 [a]; none | c c 8K 500/1000/2000 []; none"},
+		{
+			"R6 long cycle", plan("a: a <- c | none", "b: b <- a | none", "c: c <- b | none"), "R6",
+			"a a 8K 500/1000/2000 [c]; none | b b 8K 500/1000/2000 [a]; none | c c 8K 500/1000/2000 []; none",
+		},
 		{"R7 missing", one(`"budget":"16K"`), "R7", "t1 a 16K 4096/8192/12288 [];"},
 		{"R7 one", one(`"m":100`), "R7", "t1 a 8K 50/100/150 [];"},
 		{"R7 zero and negative", one(`"o":0,"m":-5,"p":9000`), "R7", "t1 a 16K 2250/4500/9000 [];"},
@@ -62,8 +66,10 @@ func TestRepair_Rules(t *testing.T) {
 		{"R9 an artifact", one(`"o":1,"m":2,"p":3,"expects":[{"kind":"process","alias":"./app"}]`), "", "t1 a 8K 1/2/3 []; process ./app"},
 		{"R9 other words", one(`"o":1,"m":2,"p":3,"expects":[{"type":"file_created","file":"x"},{"kind":"run"},"file"]`), "", "t1 a 8K 1/2/3 []; file x, process, file"},
 		{"R9 action without effects", `{"tasks":[{"id":"t1","title":"Write a","expects":[{"kind":"none"}],"o":1,"m":2,"p":3}]}`, "R9", "t1 Write a 8K 1/2/3 [];"},
-		{"other names", `{"plan":{"steps":[{"task_id":"x","name":"n","dependencies":"y","optimistic":1,"likely":2,"pessimistic":3,"effects":{"kind":"none"}},{"id":"y","task":"m"}]}}`, "",
-			"x n 8K 1/2/3 [y]; none | y m 8K 1024/2048/3072 [];"},
+		{
+			"other names", `{"plan":{"steps":[{"task_id":"x","name":"n","dependencies":"y","optimistic":1,"likely":2,"pessimistic":3,"effects":{"kind":"none"}},{"id":"y","task":"m"}]}}`, "",
+			"x n 8K 1/2/3 [y]; none | y m 8K 1024/2048/3072 [];",
+		},
 		{"a list", `[{"id":"t1","title":"a","o":1,"m":2,"p":3}]`, "", "t1 a 8K 1/2/3 [];"},
 		{"words", `{"tasks":["look","think"]}`, "R2", "t1 look 8K 1024/2048/3072 []; | t2 think 8K 1024/2048/3072 [];"},
 		{"fenced, after words", "Here {is} the plan:\n```json\n" + one(`"o":1,"m":2,"p":3`) + "\n```\nGood luck.", "", "t1 a 8K 1/2/3 [];"},

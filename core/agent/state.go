@@ -88,6 +88,7 @@ type work struct {
 	Denied   int
 	Again    bool // the same tool, subject and reason were denied before (AGT-08)
 	Unmet    int  // reports whose expected effects were missing, after calls
+	Missing  int  // how many effects were missing at the last of them
 	Bare     int  // reports without any call where one was needed
 	Empty    int  // empty replies in a row
 	Dropped  bool // the last reply held more calls than are taken

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/ports/model"
 )
@@ -107,4 +108,20 @@ func acts(title string) bool { return actionTitle.MatchString(title) || actionWo
 // explanation of how something is done is none.
 func claims(report string) bool {
 	return claimEnglish.MatchString(report) || claimOther.MatchString(report)
+}
+
+var (
+	announceEnglish = regexp.MustCompile(`(?i)^(?:okay|ok|sure|certainly|great|first|next|now|then|to (?:start|begin)(?: with)?)?[\s,.!:]*(?:I will|I'll|I am going to|I'm going to|let me|let's|I need to|I should)\b`)
+	announceOther   = regexp.MustCompile(`(?:読み|読み込み|確認し|実行し|作成し|書き|調べ|探し|開始し|始め|行い|見てみ|検索し)ます[。.!！…]*$`)
+)
+
+// announces reports that words only say what comes next: short, in the first person and about the future. What goes on
+// after a colon or over several lines is more than that.
+func announces(report string) bool {
+	r := strings.TrimSpace(report)
+	short := utf8.RuneCountInString(r) <= 300 && strings.Count(r, "\n") < 3
+	if i := strings.IndexAny(r, ":："); i >= 0 && i < len(r)-8 {
+		return false
+	}
+	return short && (announceEnglish.MatchString(r) || announceOther.MatchString(r))
 }

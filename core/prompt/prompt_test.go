@@ -68,7 +68,9 @@ func TestBuild_FixedPromptIsNotReplaceable(t *testing.T) {
 func TestBuild_JoinsNeighbouringUserMessages(t *testing.T) {
 	img := [][]byte{{1}}
 	conv := []model.Message{
-		{Role: model.User, Content: "a", Images: img}, {Role: model.User, Content: "b"}, {Role: model.Assistant, Content: "c"},
+		{Role: model.User, Content: "a", Images: img},
+		{Role: model.User, Content: "b"},
+		{Role: model.Assistant, Content: "c"},
 		{Role: model.User, Content: "d"},
 	}
 	msgs := prompt.Build(prompt.Layers{Conversation: conv})

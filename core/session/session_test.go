@@ -260,11 +260,17 @@ func TestApply_BrokenEvents(t *testing.T) {
 	b.moved("a", service.Planning)
 	before := bytes(t, b.s)
 	for _, e := range []session.Event{
-		session.Moved{TaskID: "b", State: service.Planning}, session.Moved{TaskID: "zzz", State: service.Planning},
-		session.Moved{TaskID: "a", State: service.Queued}, session.Moved{TaskID: "a", State: service.Completed},
-		session.Finished{TaskID: "b", State: service.Completed}, session.Waiting{TaskID: "b"},
-		session.Submitted{TaskID: "a", NewSession: "q"}, session.Submitted{TaskID: "", NewSession: "q"},
-		session.Submitted{TaskID: "q"}, session.Submitted{TaskID: "q", NewSession: "s-a"}, nil,
+		session.Moved{TaskID: "b", State: service.Planning},
+		session.Moved{TaskID: "zzz", State: service.Planning},
+		session.Moved{TaskID: "a", State: service.Queued},
+		session.Moved{TaskID: "a", State: service.Completed},
+		session.Finished{TaskID: "b", State: service.Completed},
+		session.Waiting{TaskID: "b"},
+		session.Submitted{TaskID: "a", NewSession: "q"},
+		session.Submitted{TaskID: "", NewSession: "q"},
+		session.Submitted{TaskID: "q"},
+		session.Submitted{TaskID: "q", NewSession: "s-a"},
+		nil,
 	} {
 		effects := b.feed(e)
 		require.Len(t, effects, 1, "%T", e)
