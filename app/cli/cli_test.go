@@ -250,12 +250,18 @@ func sampleView() service.View {
 			{Item: sandbox.ItemMemory, Strength: sandbox.Approximate, Mechanism: "rlimit+poll"},
 		}},
 		Changes: []service.Change{
-			{Op: service.ChangedOp, Item: service.ItemEntry, Name: "python", Widens: true, Meaning: service.Phrase{Key: "means.entry_content"},
-				Before: []service.Attribute{{Name: "label.sha256", Value: strings.Repeat("f", 64)}}, After: []service.Attribute{{Name: "label.sha256", Value: sum}}},
-			{Op: service.Added, Item: service.ItemEntry, Name: "sh", Widens: true, Meaning: service.Phrase{Key: "means.entry_shell"},
-				After: []service.Attribute{{Name: "label.path", Value: "/usr/bin/dash"}, {Name: "label.written", Value: "/bin/sh"}, {Name: "label.sha256", Value: sum}}},
-			{Op: service.Removed, Item: service.ItemMount, Name: "old", Meaning: service.Phrase{Key: "means.gone"},
-				Before: []service.Attribute{{Name: "label.path", Value: "/old"}, {Name: "label.access", Value: "read_only"}}},
+			{
+				Op: service.ChangedOp, Item: service.ItemEntry, Name: "python", Widens: true, Meaning: service.Phrase{Key: "means.entry_content"},
+				Before: []service.Attribute{{Name: "label.sha256", Value: strings.Repeat("f", 64)}}, After: []service.Attribute{{Name: "label.sha256", Value: sum}},
+			},
+			{
+				Op: service.Added, Item: service.ItemEntry, Name: "sh", Widens: true, Meaning: service.Phrase{Key: "means.entry_shell"},
+				After: []service.Attribute{{Name: "label.path", Value: "/usr/bin/dash"}, {Name: "label.written", Value: "/bin/sh"}, {Name: "label.sha256", Value: sum}},
+			},
+			{
+				Op: service.Removed, Item: service.ItemMount, Name: "old", Meaning: service.Phrase{Key: "means.gone"},
+				Before: []service.Attribute{{Name: "label.path", Value: "/old"}, {Name: "label.access", Value: "read_only"}},
+			},
 		},
 		Drift:    []*fault.Error{fault.New("change.fingerprint"), fault.New("change.entry_hash", "alias", "python", "path", "/usr/bin/python3.11", "was", strings.Repeat("f", 64), "now", sum)},
 		Warnings: []*fault.Error{fault.New("config.cloud_model", "place", "agent.yaml:4", "model", "x:cloud", "key", "ollama.model")},

@@ -161,10 +161,14 @@ func (m *Model) refuse(name string) {
 
 func (m *Model) tell(h Hooks, req model.Request, a Attempt) {
 	if a.Again && m.cfg.Trace != nil {
-		e := trace.Event{At: m.clock.Now(), Stream: trace.App, Level: trace.Warn, Name: "model.retry",
+		e := trace.Event{
+			At: m.clock.Now(), Stream: trace.App, Level: trace.Warn, Name: "model.retry",
 			Session: h.Ref.Session, Task: h.Ref.Task, PlannerTask: h.Ref.PlannerTask, Call: h.Ref.Call,
-			Fields: []trace.Field{trace.F("model", req.Model), trace.F("attempt", a.Number), trace.F("code", string(a.Fault.Code)),
-				trace.F("wait", a.Wait), trace.F("elapsed", a.Took)}}
+			Fields: []trace.Field{
+				trace.F("model", req.Model), trace.F("attempt", a.Number), trace.F("code", string(a.Fault.Code)),
+				trace.F("wait", a.Wait), trace.F("elapsed", a.Took),
+			},
+		}
 		if a.NoThink {
 			e.Name = "model.think_refused"
 		}

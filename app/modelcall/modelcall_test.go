@@ -74,8 +74,10 @@ var ask = model.Request{Model: "m"}
 
 // OLL-12, REC-01: the first try and three more, with pauses that double up to their bound; every transient code alike.
 func TestChat_RetriesTransientFaults(t *testing.T) {
-	for _, code := range []fault.Code{model.CodeUnreachable, model.CodeConnectTimeout, model.CodeFirstChunk, model.CodeIdle,
-		model.CodeIncomplete, model.CodeRunnerDied, model.CodeServer, model.CodeBusy} {
+	for _, code := range []fault.Code{
+		model.CodeUnreachable, model.CodeConnectTimeout, model.CodeFirstChunk, model.CodeIdle,
+		model.CodeIncomplete, model.CodeRunnerDied, model.CodeServer, model.CodeBusy,
+	} {
 		for _, c := range []struct{ fail, calls int }{{0, 1}, {1, 2}, {3, 4}, {4, 4}, {9, 4}} {
 			in, clk := &inner{errs: times(c.fail, fault.New(code))}, &hand{}
 			m := modelcall.New(in, clk, modelcall.Config{Retries: 3, Backoff: 500 * time.Millisecond, MaxBackoff: 1500 * time.Millisecond})
@@ -181,13 +183,15 @@ func TestChat_Hooks(t *testing.T) {
 	in, log := &inner{errs: []error{fault.New(model.CodeIdle)}}, &sink{}
 	text := ""
 	var tried []modelcall.Attempt
-	ctx := modelcall.With(context.Background(), modelcall.Hooks{Ref: trace.Event{Session: "s", Task: "t", PlannerTask: "p", Call: "c"},
+	ctx := modelcall.With(context.Background(), modelcall.Hooks{
+		Ref: trace.Event{Session: "s", Task: "t", PlannerTask: "p", Call: "c"},
 		Tried: func(a modelcall.Attempt) {
 			tried = append(tried, a)
 			if a.Again {
 				text = ""
 			}
-		}})
+		},
+	})
 	_, err := modelcall.New(in, &hand{}, modelcall.Config{Retries: 1, Backoff: time.Second, Trace: log}).
 		Chat(ctx, ask, func(c model.Chunk) { text += c.Content })
 	require.NoError(t, err)

@@ -26,8 +26,10 @@ func large(b *testing.B) toolbox.Config {
 			require.NoError(b, os.WriteFile(fmt.Sprintf("%s/f%d.go", d, f), []byte("package p\n\nfunc F() {}\n"), 0o600))
 		}
 	}
-	p, f := policy.Build(policy.Input{Profile: policy.Development, Workspace: dir, Network: policy.NetworkInput{Mode: sandbox.NetworkNone},
-		Resources: policy.ResourceInput{Profile: "normal"}, Require: sandbox.Approximate})
+	p, f := policy.Build(policy.Input{
+		Profile: policy.Development, Workspace: dir, Network: policy.NetworkInput{Mode: sandbox.NetworkNone},
+		Resources: policy.ResourceInput{Profile: "normal"}, Require: sandbox.Approximate,
+	})
 	if f != nil {
 		b.Fatal(f)
 	}

@@ -91,8 +91,10 @@ func build(t *testing.T, profile policy.Profile) *policy.Policy {
 
 func setup(t *testing.T, bend ...func(*toolbox.Config)) *boxed {
 	t.Helper()
-	b := &boxed{t: t, tree: mem.New("/w", "/docs", "/out", "/usr"), kept: map[string][]byte{},
-		result: sandbox.Result{End: sandbox.EndExited, Started: true}}
+	b := &boxed{
+		t: t, tree: mem.New("/w", "/docs", "/out", "/usr"), kept: map[string][]byte{},
+		result: sandbox.Result{End: sandbox.EndExited, Started: true},
+	}
 	b.tree.Put("/usr/bin/dash", "\x7fELF", 0o755)
 	b.images = map[string]image.Identity{
 		"/usr/bin/dash":       {Path: "/usr/bin/dash", SHA256: sum, Regular: true, Executable: true, Format: image.FormatELF},
@@ -270,7 +272,8 @@ func TestWrite(t *testing.T) { // EDT-01, AGT-07
 	require.Nil(t, r.Fault)
 	assert.Equal(t, "created src/pkg/a.py: 2 lines, 3 bytes", r.Text)
 	assert.Equal(t, []tool.Effect{
-		{Kind: tool.EffectMadeDir, Path: "/w/src"}, {Kind: tool.EffectMadeDir, Path: "/w/src/pkg"},
+		{Kind: tool.EffectMadeDir, Path: "/w/src"},
+		{Kind: tool.EffectMadeDir, Path: "/w/src/pkg"},
 		{Kind: tool.EffectCreated, Path: "/w/src/pkg/a.py", SHA256: hex256("x\ny")},
 	}, r.Effects)
 	r = b.do(tool.Call{Name: tool.Write, Path: "src/pkg/a.py", Content: ""})
@@ -378,9 +381,11 @@ func TestMove_Remove_Dirs(t *testing.T) { // FS-04, FS-06, FS-07
 		assert.Equal(t, c.want == "policy.denied", r.Denied)
 		assert.NotEmpty(t, r.Text)
 	}
-	assert.Equal(t, map[string]string{"/w/": "dir", "/w/new/": "dir", "/w/new/deep/": "dir", "/w/new/deep/a": "A", "/w/full/": "dir", "/w/full/x": "",
+	assert.Equal(t, map[string]string{
+		"/w/": "dir", "/w/new/": "dir", "/w/new/deep/": "dir", "/w/new/deep/a": "A", "/w/full/": "dir", "/w/full/x": "",
 		"/w/m/": "dir", "/w/m/n/": "dir", "/out/": "dir", "/out/o": "O", "/docs/": "dir", "/docs/d": "D",
-		"/usr/": "dir", "/usr/bin/": "dir", "/usr/bin/dash": "\x7fELF"}, b.tree.Snapshot())
+		"/usr/": "dir", "/usr/bin/": "dir", "/usr/bin/dash": "\x7fELF",
+	}, b.tree.Snapshot())
 	assert.Contains(t, b.do(tool.Call{Name: tool.Remove, Path: "/out/o"}).Text, "/out/o needs delete; mounts.out gives read, write.")
 }
 
@@ -389,8 +394,13 @@ func TestReadOnlyProfile(t *testing.T) { // FS-08
 	b.tree.Put("/w/a", "A", 0)
 	assert.Equal(t, "A", b.do(tool.Call{Name: tool.Read, Path: "a"}).Text)
 	for _, c := range []tool.Call{
-		{Name: tool.Write, Path: "a"}, {Name: tool.Write, Path: "x/y"}, {Name: tool.Patch, Path: "a", Old: "A", New: "B"}, {Name: tool.Remove, Path: "a"},
-		{Name: tool.Mkdir, Path: "d"}, {Name: tool.Move, Path: "a", Dest: "b"}, {Name: tool.Run, Alias: "./a"},
+		{Name: tool.Write, Path: "a"},
+		{Name: tool.Write, Path: "x/y"},
+		{Name: tool.Patch, Path: "a", Old: "A", New: "B"},
+		{Name: tool.Remove, Path: "a"},
+		{Name: tool.Mkdir, Path: "d"},
+		{Name: tool.Move, Path: "a", Dest: "b"},
+		{Name: tool.Run, Alias: "./a"},
 	} {
 		r := b.do(c)
 		assert.True(t, r.Denied, "%v %s", c, r.Text)
@@ -518,9 +528,14 @@ func TestUndo_TakesBackOnePlannerTask(t *testing.T) {
 	b.tree.MkdirAll("/w/empty")
 	before := b.tree.Snapshot()
 	for _, c := range []tool.Call{
-		{Name: tool.Write, Path: "a", Content: "A1"}, {Name: tool.Write, Path: "n/new", Content: "N"}, {Name: tool.Write, Path: "a", Content: "A2"},
-		{Name: tool.Move, Path: "a", Dest: "n/moved"}, {Name: tool.Write, Path: "n/moved", Content: "A3"}, {Name: tool.Remove, Path: "b"},
-		{Name: tool.Rmdir, Path: "empty"}, {Name: tool.Write, Path: "b", Content: "B2"},
+		{Name: tool.Write, Path: "a", Content: "A1"},
+		{Name: tool.Write, Path: "n/new", Content: "N"},
+		{Name: tool.Write, Path: "a", Content: "A2"},
+		{Name: tool.Move, Path: "a", Dest: "n/moved"},
+		{Name: tool.Write, Path: "n/moved", Content: "A3"},
+		{Name: tool.Remove, Path: "b"},
+		{Name: tool.Rmdir, Path: "empty"},
+		{Name: tool.Write, Path: "b", Content: "B2"},
 	} {
 		require.Nil(t, b.do(c).Fault, "%v", c)
 	}

@@ -108,8 +108,10 @@ func (b *Box) look(ctx context.Context, p string) (broker.File, error) {
 	if err != nil {
 		return broker.File{}, err
 	}
-	return broker.File{Path: id.Path, SHA256: id.SHA256, Regular: id.Regular, Executable: id.Executable,
-		Script: id.Format == image.FormatScript, Interpreter: id.Interpreter}, nil
+	return broker.File{
+		Path: id.Path, SHA256: id.SHA256, Regular: id.Regular, Executable: id.Executable,
+		Script: id.Format == image.FormatScript, Interpreter: id.Interpreter,
+	}, nil
 }
 
 // artifact describes a file of the tree through its handle.
@@ -156,8 +158,10 @@ func (b *Box) launch(ctx context.Context, j *job, spec sandbox.Spec) error {
 		}
 		return f
 	}
-	j.result.Effects = append(j.result.Effects, tool.Effect{Kind: tool.EffectRan, Path: spec.Entry.Path, Alias: j.call.Alias,
-		Exit: r.ExitCode, End: string(r.End)})
+	j.result.Effects = append(j.result.Effects, tool.Effect{
+		Kind: tool.EffectRan, Path: spec.Entry.Path, Alias: j.call.Alias,
+		Exit: r.ExitCode, End: string(r.End),
+	})
 	for _, d := range r.Denials {
 		if e := b.record(audit.Denied(b.now(), j.ref, "sandbox", d.Target, wanted(d.Right), nil)); recorded == nil {
 			recorded = e

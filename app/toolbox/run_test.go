@@ -73,16 +73,22 @@ func TestRun_JudgesBeforeItStarts(t *testing.T) {
 
 func TestRun_TellsWhatHappened(t *testing.T) {
 	for want, r := range map[string]sandbox.Result{
-		"exit code 3 (1.23s)\nstdout:\nhello\nstderr:\noops": {End: sandbox.EndExited, ExitCode: 3, Elapsed: 1234 * time.Millisecond,
-			Stdout: sandbox.Capture{Head: []byte("hello"), Total: 5}, Stderr: sandbox.Capture{Head: []byte("oops\n"), Total: 5}},
+		"exit code 3 (1.23s)\nstdout:\nhello\nstderr:\noops": {
+			End: sandbox.EndExited, ExitCode: 3, Elapsed: 1234 * time.Millisecond,
+			Stdout: sandbox.Capture{Head: []byte("hello"), Total: 5}, Stderr: sandbox.Capture{Head: []byte("oops\n"), Total: 5},
+		},
 		"exit code 0 (0s)\n(no output)":       {End: sandbox.EndExited},
 		"killed by SIGSEGV (0s)\n(no output)": {End: sandbox.EndSignaled, ExitCode: -1, Signal: "SIGSEGV"},
 		"stopped: it did not end within 30m0s; everything it started was stopped too\n(no output)": {End: sandbox.EndTimedOut, ExitCode: -1},
 		"stopped: it used more than 4096 MiB of memory\n(no output)":                               {End: sandbox.EndMemory, ExitCode: -1},
-		"exit code 1 (0s)\n(no output)\ndenied by policy: write /etc/passwd\ndenied by policy: network 10.0.0.1:80": {End: sandbox.EndExited, ExitCode: 1,
-			Denials: []sandbox.Denial{{Target: "/etc/passwd", Right: "write"}, {Target: "10.0.0.1:80", Right: "network"}}},
-		"exit code 0 (0s)\nstdout:\ngreen 100%\nA\uFFFDB": {End: sandbox.EndExited,
-			Stdout: sandbox.Capture{Head: []byte("\x1b[32mgreen\x1b[0m 1%\r\x1b]0;title\x07green 100%\r\nA\xffB\x07"), Total: 30}},
+		"exit code 1 (0s)\n(no output)\ndenied by policy: write /etc/passwd\ndenied by policy: network 10.0.0.1:80": {
+			End: sandbox.EndExited, ExitCode: 1,
+			Denials: []sandbox.Denial{{Target: "/etc/passwd", Right: "write"}, {Target: "10.0.0.1:80", Right: "network"}},
+		},
+		"exit code 0 (0s)\nstdout:\ngreen 100%\nA\uFFFDB": {
+			End:    sandbox.EndExited,
+			Stdout: sandbox.Capture{Head: []byte("\x1b[32mgreen\x1b[0m 1%\r\x1b]0;title\x07green 100%\r\nA\xffB\x07"), Total: 30},
+		},
 	} {
 		b := setup(t)
 		b.result = r
@@ -156,10 +162,15 @@ func TestGuard_FindsWhatGitWouldObey(t *testing.T) {
 	b.do(tool.Call{Name: tool.Run, Alias: "sh"})
 	assert.Equal(t, found, b.runs[0].Protect)
 	for _, c := range []tool.Call{
-		{Name: tool.Write, Path: "bare/config", Content: "x"}, {Name: tool.Write, Path: "husky/.husky/pre-push", Content: "x"},
-		{Name: tool.Write, Path: "mine.git/hooks/pre-push", Content: "x"}, {Name: tool.Patch, Path: "store/common/config", Old: "a", New: "b"},
-		{Name: tool.Remove, Path: "linked/.git"}, {Name: tool.Move, Path: "bare", Dest: "b2"}, {Name: tool.Move, Path: ".git", Dest: "git2"},
-		{Name: tool.Move, Path: "deep", Dest: "d2"}, {Name: tool.Mkdir, Path: ".git/hooks"},
+		{Name: tool.Write, Path: "bare/config", Content: "x"},
+		{Name: tool.Write, Path: "husky/.husky/pre-push", Content: "x"},
+		{Name: tool.Write, Path: "mine.git/hooks/pre-push", Content: "x"},
+		{Name: tool.Patch, Path: "store/common/config", Old: "a", New: "b"},
+		{Name: tool.Remove, Path: "linked/.git"},
+		{Name: tool.Move, Path: "bare", Dest: "b2"},
+		{Name: tool.Move, Path: ".git", Dest: "git2"},
+		{Name: tool.Move, Path: "deep", Dest: "d2"},
+		{Name: tool.Mkdir, Path: ".git/hooks"},
 	} {
 		r := b.do(c)
 		assert.True(t, r.Denied, "%v: %s", c, r.Text)

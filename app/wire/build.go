@@ -34,8 +34,8 @@ import (
 // undoer removes files and trees of ours: the instances' folders, and temporary files beside what was edited.
 func undoer(cfg config.Config) journal.Undoer {
 	own := stateDir(cfg, "instances")
-	if real, err := filepath.EvalSymlinks(own); err == nil {
-		own = real
+	if resolved, err := filepath.EvalSymlinks(own); err == nil {
+		own = resolved
 	}
 	return osroot.NewUndoer(own)
 }

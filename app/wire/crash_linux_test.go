@@ -143,7 +143,7 @@ func TestCrash_SweepEveryJournalStep(t *testing.T) {
 		p.apply(t)
 		killed := p.crash(t, at)
 
-		c := p.serve(t, context.Background())
+		c := p.serve(context.Background(), t)
 		require.NoError(t, c.end())
 		content, err := os.ReadFile(old)
 		require.NoError(t, err)
@@ -190,6 +190,6 @@ func TestCrash_KillsTheTree(t *testing.T) {
 		return i.Size()
 	}
 	require.Eventually(t, func() bool { a := size(); time.Sleep(200 * time.Millisecond); return size() == a }, 10*time.Second, 10*time.Millisecond)
-	again := p.serve(t, context.Background())
+	again := p.serve(context.Background(), t)
 	require.NoError(t, again.end())
 }

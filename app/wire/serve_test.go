@@ -94,7 +94,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-func (p *place) serve(t *testing.T, ctx context.Context) *client {
+func (p *place) serve(ctx context.Context, t *testing.T) *client {
 	t.Helper()
 	eff, err := Admin(p.box, strings.NewReader(""), io.Discard, false).Load(ctx, p.config)
 	require.NoError(t, err)
@@ -180,7 +180,7 @@ func TestServe_DoesConfinedWorkOverStdio(t *testing.T) {
 		scripted.Step{When: acting, Reply: scripted.Say("made.txt is there.")},
 	)
 	p.apply(t)
-	c := p.serve(t, context.Background())
+	c := p.serve(context.Background(), t)
 	status := c.finish(taskID(c.tool("agent_run", map[string]any{"request": "make made.txt with a script"})))
 	require.Contains(t, status, "made.txt is there.")
 	require.Contains(t, status, "(completed)")

@@ -135,8 +135,10 @@ func eras() []Exchange {
 		{Name: "legacy _meta", Send: Request("1", "tools/list", `"_meta":{"progressToken":"x"}`), ID: `1`},
 	}
 	for _, v := range []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
-		all = append(all, Exchange{Name: "initialize " + v, ID: `1`, Text: `"protocolVersion":"` + v + `"`,
-			Send: Request("1", "initialize", `"protocolVersion":"`+v+`","capabilities":{},"clientInfo":{"name":"c","version":"1"}`)})
+		all = append(all, Exchange{
+			Name: "initialize " + v, ID: `1`, Text: `"protocolVersion":"` + v + `"`,
+			Send: Request("1", "initialize", `"protocolVersion":"`+v+`","capabilities":{},"clientInfo":{"name":"c","version":"1"}`),
+		})
 	}
 	return append(all,
 		Exchange{Name: "initialize with an unknown version", Send: Request("1", "initialize", `"protocolVersion":"1.0"`), ID: `1`, Text: `"protocolVersion":"2025-11-25"`},
@@ -149,10 +151,14 @@ func methods() []Exchange {
 		{Name: "discover", Send: Request("1", "server/discover", Meta), ID: `1`, Modern: true, Text: `"capabilities":{"tools":{}`},
 		{Name: "discover caching", Send: Request("1", "server/discover", Meta), ID: `1`, Modern: true, Text: `"cacheScope":"`},
 		{Name: "legacy ping", Send: Request("1", "ping", ""), ID: `1`, Text: `"result":{}`},
-		{Name: "listen to nothing", Send: Request("1", "subscriptions/listen", `"notifications":{},`+Meta), ID: `1`, Modern: true,
-			Before: "notifications/subscriptions/acknowledged", Text: `"io.modelcontextprotocol/subscriptionId":1`},
-		{Name: "listen to Tasks without the extension", Send: Request("1", "subscriptions/listen", `"notifications":{"taskIds":["x"]},`+Meta), Code: missingCapability, ID: `1`,
-			Text: `"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`},
+		{
+			Name: "listen to nothing", Send: Request("1", "subscriptions/listen", `"notifications":{},`+Meta), ID: `1`, Modern: true,
+			Before: "notifications/subscriptions/acknowledged", Text: `"io.modelcontextprotocol/subscriptionId":1`,
+		},
+		{
+			Name: "listen to Tasks without the extension", Send: Request("1", "subscriptions/listen", `"notifications":{"taskIds":["x"]},`+Meta), Code: missingCapability, ID: `1`,
+			Text: `"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`,
+		},
 		{Name: "listen without a filter", Send: Request("1", "subscriptions/listen", Meta), Code: params, ID: `1`},
 		{Name: "cursor that nobody gave out", Send: Request("1", "tools/list", `"cursor":"eA==",`+Meta), Code: params, ID: `1`},
 		{Name: "notification", Send: `{"jsonrpc":"2.0","method":"notifications/initialized"}`, Silent: true},
@@ -161,8 +167,10 @@ func methods() []Exchange {
 		{Name: "notification of 9,000 levels", Send: `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + strings.Repeat("[", 9000) + strings.Repeat("]", 9000) + `}}`, Silent: true},
 		{Name: "request without an id", Send: `{"jsonrpc":"2.0","method":"tools/call","params":{"name":"agent_run","arguments":{"request":"x"}}}`, Silent: true},
 	}
-	for _, m := range []string{"initialize", "ping", "logging/setLevel", "resources/subscribe", "tasks/result", "tasks/list",
-		"resources/list", "prompts/list", "no/such", "Tools/list"} {
+	for _, m := range []string{
+		"initialize", "ping", "logging/setLevel", "resources/subscribe", "tasks/result", "tasks/list",
+		"resources/list", "prompts/list", "no/such", "Tools/list",
+	} {
 		all = append(all, Exchange{Name: "modern " + m, Send: Request("1", m, Meta), Code: noMethod, ID: `1`})
 	}
 	for _, m := range []string{"logging/setLevel", "resources/list", "prompts/get", "completion/complete", "tasks/list", "no/such"} {

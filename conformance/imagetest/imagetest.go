@@ -45,7 +45,8 @@ func Run(t *testing.T, i image.Identifier, h Host) {
 			Asked: root + "/real/../t", Path: root + "/real/bin/tool1", Regular: true, Executable: true, Mode: id.Mode, Size: 9,
 			SHA256: hex.EncodeToString(sum[:]), Format: image.FormatELF, OpenParents: id.OpenParents,
 			Links: []image.Link{
-				{Path: root + "/t", Target: root + "/usr/bin/tool"}, {Path: root + "/usr", Target: "real"},
+				{Path: root + "/t", Target: root + "/usr/bin/tool"},
+				{Path: root + "/usr", Target: "real"},
 				{Path: root + "/real/bin/tool", Target: "tool1"},
 			},
 		}, id)

@@ -22,17 +22,25 @@ func replies(t *testing.T, f Factory) {
 		turn Turn
 		want model.Reply
 	}{
-		"text": {Turn{Content: "Hello there, this is a longer text in pieces.", Prompt: 7, Output: 5},
-			model.Reply{Message: model.Message{Content: "Hello there, this is a longer text in pieces."},
-				Usage: model.Usage{PromptTokens: 7, PromptPresent: true, OutputTokens: 5, OutputPresent: true}}},
+		"text": {
+			Turn{Content: "Hello there, this is a longer text in pieces.", Prompt: 7, Output: 5},
+			model.Reply{
+				Message: model.Message{Content: "Hello there, this is a longer text in pieces."},
+				Usage:   model.Usage{PromptTokens: 7, PromptPresent: true, OutputTokens: 5, OutputPresent: true},
+			},
+		},
 		"nothing":          {Turn{}, model.Reply{}},
 		"counts left out":  {Turn{Content: "x"}, model.Reply{Message: model.Message{Content: "x"}}},
 		"one count absent": {Turn{Content: "x", Output: 3}, model.Reply{Message: model.Message{Content: "x"}, Usage: model.Usage{OutputTokens: 3, OutputPresent: true}}},
 		"cut by a limit":   {Turn{Content: "Hel", DoneReason: "length"}, model.Reply{Message: model.Message{Content: "Hel"}, DoneReason: "length"}},
-		"thinking stays apart": {Turn{Content: "42", Thinking: "six times seven, that is"},
-			model.Reply{Message: model.Message{Content: "42", Thinking: "six times seven, that is"}}},
-		"runes survive the pieces": {Turn{Content: strings.Repeat("использовать 🙂 漢字\n", 40)},
-			model.Reply{Message: model.Message{Content: strings.Repeat("использовать 🙂 漢字\n", 40)}}},
+		"thinking stays apart": {
+			Turn{Content: "42", Thinking: "six times seven, that is"},
+			model.Reply{Message: model.Message{Content: "42", Thinking: "six times seven, that is"}},
+		},
+		"runes survive the pieces": {
+			Turn{Content: strings.Repeat("использовать 🙂 漢字\n", 40)},
+			model.Reply{Message: model.Message{Content: strings.Repeat("использовать 🙂 漢字\n", 40)}},
+		},
 		"long": {Turn{Content: strings.Repeat("0123456789abcdef", 5_000)}, // far above a scanner's 64 KiB
 			model.Reply{Message: model.Message{Content: strings.Repeat("0123456789abcdef", 5_000)}}},
 	}

@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func (s *suite) spec(root string, set rights.Set, verbs ...string) sandbox.Spec 
 
 // roots adds the probe's roots and sorts.
 func (s *suite) roots(more ...rights.Root) []rights.Root {
-	all := append(more, s.EntryRoots...)
+	all := slices.Concat(more, s.EntryRoots)
 	for i := range all {
 		for j := i; j > 0 && all[j].Path < all[j-1].Path; j-- {
 			all[j], all[j-1] = all[j-1], all[j]

@@ -45,8 +45,10 @@ func Run(t *testing.T, f Factory) {
 		require.NoError(t, err)
 		assert.NotEmpty(t, data)
 	}
-	for _, rel := range []string{"", ".", "SKILL.md", "notes.md", "other/x", "scripts", "scripts/", "scripts/absent", "/scripts/run.sh",
-		"./scripts/run.sh", "scripts//run.sh", "scripts/../scripts/run.sh", "../pdf/scripts/run.sh", "scripts/../../zip/SKILL.md", `scripts\run.sh`} {
+	for _, rel := range []string{
+		"", ".", "SKILL.md", "notes.md", "other/x", "scripts", "scripts/", "scripts/absent", "/scripts/run.sh",
+		"./scripts/run.sh", "scripts//run.sh", "scripts/../scripts/run.sh", "../pdf/scripts/run.sh", "scripts/../../zip/SKILL.md", `scripts\run.sh`,
+	} {
 		_, err := s.Resource(ctx, pdf, rel)
 		assert.Equal(t, skills.CodeNoResource, fault.CodeOf(err), "%q", rel)
 	}

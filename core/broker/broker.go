@@ -148,8 +148,10 @@ func Prepare(p *policy.Policy, s Start) (sandbox.Spec, Class, *fault.Error) {
 		Env:     Environment(s.Environment),
 		Stdin:   []byte(s.Call.Stdin),
 		Network: p.Network(),
-		Limits: sandbox.Limits{Processes: l.Processes, MemoryBytes: l.MemoryBytes,
-			WallClock: wallClock(l.WallClock, s.Call.TimeoutSec), OutputBytes: s.OutputBytes},
+		Limits: sandbox.Limits{
+			Processes: l.Processes, MemoryBytes: l.MemoryBytes,
+			WallClock: wallClock(l.WallClock, s.Call.TimeoutSec), OutputBytes: s.OutputBytes,
+		},
 		Require: p.Require(),
 	}
 	if class == Artifact {

@@ -39,8 +39,10 @@ func setup(t *testing.T, profile policy.Profile) *policy.Policy {
 }
 
 func start(alias, path, hash string) broker.Start {
-	return broker.Start{ID: "r1", Call: tool.Call{Name: tool.Run, Alias: alias}, OutputBytes: 100,
-		File: broker.File{Path: path, SHA256: hash, Regular: true, Executable: true}}
+	return broker.Start{
+		ID: "r1", Call: tool.Call{Name: tool.Run, Alias: alias}, OutputBytes: 100,
+		File: broker.File{Path: path, SHA256: hash, Regular: true, Executable: true},
+	}
 }
 
 func reasons(f *fault.Error) string {

@@ -350,8 +350,8 @@ sandbox:
 		`{"schema_version": 2, "sandbox": {"filesystem": "weird"}}`:       config.CodeMigrate,
 		`{"schema_version": 3}`:                   config.CodeNewerVersion,
 		`{"schema_version": 3, "filesystem": {}}`: config.CodeMigrate,
-		`["a list"]`: config.CodeInvalid,
-		`"text"`:     config.CodeInvalid,
+		`["a list"]`:                              config.CodeInvalid,
+		`"text"`:                                  config.CodeInvalid,
 	} {
 		_, _, err := build(t, text)
 		require.Equal(t, want, fault.CodeOf(err), text)

@@ -270,8 +270,10 @@ func TestBuild_NamesBothRoots(t *testing.T) {
 	in.Mounts[0].Path = "/home/u/work/docs"
 	_, f := policy.Build(in)
 	require.Len(t, f.Reasons, 1)
-	assert.Equal(t, fault.Args{"path": "/home/u/work/docs", "root": "mounts.docs", "have": "read", "other": "workspace",
-		"other_path": "/home/u/work", "other_have": "read, write, execute, delete"}, f.Reasons[0].Args)
+	assert.Equal(t, fault.Args{
+		"path": "/home/u/work/docs", "root": "mounts.docs", "have": "read", "other": "workspace",
+		"other_path": "/home/u/work", "other_have": "read, write, execute, delete",
+	}, f.Reasons[0].Args)
 }
 
 func TestBuild_Resources(t *testing.T) { // RES-01

@@ -49,11 +49,15 @@ allowed-tools: Bash(git:*) Read
 ---
 That line above is text.
 `
-	want := skill.Skill{Name: "pdf-forms", Description: "Fills forms: in PDF files. Use it when somebody says PDF.", License: "Apache-2.0",
+	want := skill.Skill{
+		Name: "pdf-forms", Description: "Fills forms: in PDF files. Use it when somebody says PDF.", License: "Apache-2.0",
 		Compatibility: "Needs python3 and network", AllowedTools: "Bash(git:*) Read",
-		Metadata: map[string]string{"author": "it's us", "version": "1.0", "count": "3"}, Body: "# PDF\n---\nThat line above is text."}
-	for name, data := range map[string]string{"plain": text, "BOM": "\ufeff" + text, "CRLF": strings.ReplaceAll(text, "\n", "\r\n"),
-		"BOM and CRLF": "\ufeff" + strings.ReplaceAll(text, "\n", "\r\n"), "no last newline": strings.TrimSuffix(text, "\n")} {
+		Metadata: map[string]string{"author": "it's us", "version": "1.0", "count": "3"}, Body: "# PDF\n---\nThat line above is text.",
+	}
+	for name, data := range map[string]string{
+		"plain": text, "BOM": "\ufeff" + text, "CRLF": strings.ReplaceAll(text, "\n", "\r\n"),
+		"BOM and CRLF": "\ufeff" + strings.ReplaceAll(text, "\n", "\r\n"), "no last newline": strings.TrimSuffix(text, "\n"),
+	} {
 		f := file("pdf-forms", data)
 		f.Resources = []string{"scripts/fill.py"}
 		s, problems, warnings := skill.Parse(f)
@@ -181,8 +185,10 @@ func TestParse_Refuses(t *testing.T) {
 }
 
 func TestValidName(t *testing.T) {
-	for name, want := range map[string]bool{"a": true, "a-b-1": true, "0": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false,
-		"": false, "-a": false, "a-": false, "a--b": false, "A": false, "a_b": false, "a b": false, "é": false, "../a": false, "a.b": false} {
+	for name, want := range map[string]bool{
+		"a": true, "a-b-1": true, "0": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false,
+		"": false, "-a": false, "a-": false, "a--b": false, "A": false, "a_b": false, "a b": false, "é": false, "../a": false, "a.b": false,
+	} {
 		assert.Equal(t, want, skill.ValidName(name), "%q", name)
 		if name != "" && !want && !strings.ContainsAny(name, ":#") {
 			_, problems, _ := skill.Parse(file(name, "---\nname: "+name+"\ndescription: x\n---\n"))

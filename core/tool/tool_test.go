@@ -38,10 +38,14 @@ func TestParse_Accepts(t *testing.T) {
 		{"write_file", `{"path":"a","content":"\ufffd"}`, tool.Call{Path: "a", Content: "\uFFFD"}},
 		{"patch_file", `{"path":"a","old":"x","new":"","all":false}`, tool.Call{Path: "a", Old: "x"}},
 		{"move_path", `{"path":"a","dest":"b"}`, tool.Call{Path: "a", Dest: "b"}},
-		{"run_process", `{"command":"python","args":["-m","pytest",5,true],"timeout_seconds":"60"}`,
-			tool.Call{Alias: "python", Args: []string{"-m", "pytest", "5", "true"}, TimeoutSec: 60}},
-		{"run_process", `{"command":"python","args":"[\"-c\",\"print(1)\"]","dir":"src","stdin":"y\n"}`,
-			tool.Call{Alias: "python", Args: []string{"-c", "print(1)"}, Dir: "src", Stdin: "y\n"}},
+		{
+			"run_process", `{"command":"python","args":["-m","pytest",5,true],"timeout_seconds":"60"}`,
+			tool.Call{Alias: "python", Args: []string{"-m", "pytest", "5", "true"}, TimeoutSec: 60},
+		},
+		{
+			"run_process", `{"command":"python","args":"[\"-c\",\"print(1)\"]","dir":"src","stdin":"y\n"}`,
+			tool.Call{Alias: "python", Args: []string{"-c", "print(1)"}, Dir: "src", Stdin: "y\n"},
+		},
 		{"run_process", `{"command":"python","args":"test.py"}`, tool.Call{Alias: "python", Args: []string{"test.py"}}},
 		{"run_process", `{"command":"python","args":""}`, tool.Call{Alias: "python"}},
 	} {

@@ -49,10 +49,12 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	eng := engine.New(engine.Config{Agent: agent.Settings{Model: "any", Workspace: "/work"}, Tools: tool.Definitions(tool.Config{Artifacts: true})},
-		engine.Deps{Model: scripted.New(story()), Clock: clk, Ident: ids, Catalog: cat,
+		engine.Deps{
+			Model: scripted.New(story()), Clock: clk, Ident: ids, Catalog: cat,
 			Hands: func(context.Context, audit.Ref) (engine.Hands, error) {
 				return toolbox.New(toolbox.Config{Policy: rules, Tree: files, Sandbox: box, Clock: clk, Ident: ids}), nil
-			}})
+			},
+		})
 	task, err := eng.Run(ctx, service.RunRequest{Request: "Write a program that greets me, and run it."})
 	if err != nil {
 		return err

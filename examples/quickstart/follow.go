@@ -12,7 +12,7 @@ var stateName = regexp.MustCompile(`(?m)^\S.*\((queued|planning|running|complete
 // final returns the state of a finished Task, "" while it goes on.
 func final(status string) string {
 	m := stateName.FindStringSubmatch(status)
-	if m == nil || m[1] == "queued" || m[1] == "planning" || m[1] == "running" {
+	if len(m) != 2 || m[1] == "queued" || m[1] == "planning" || m[1] == "running" {
 		return ""
 	}
 	return m[1]

@@ -18,7 +18,9 @@ import (
 	"time"
 )
 
-func main() {
+func main() { os.Exit(command()) }
+
+func command() int {
 	lang := flag.String("lang", "en", "language of everything shown: en or ja")
 	keep := flag.Bool("keep", false, "keep the scratch folder and print its path")
 	limit := flag.Duration("timeout", 15*time.Minute, "give up after this long")
@@ -30,15 +32,16 @@ func main() {
 	say, err := newSpeaker(*lang, os.Stdout)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
+		return 2
 	}
 	if err := run(ctx, say, *keep); err != nil {
 		say.line("failed", "error", err.Error())
 		if errors.Is(ctx.Err(), context.Canceled) {
-			os.Exit(130)
+			return 130
 		}
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 // run is the story, step by step.

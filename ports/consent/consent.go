@@ -14,5 +14,5 @@ type Asker interface {
 	Ask(ctx context.Context, question string) (bool, error)
 }
 
-// CodeNobody: there is nobody to ask; `--yes` is the remedy.
+// CodeNobody means that there is nobody to ask; `--yes` is the remedy.
 const CodeNobody fault.Code = "consent.nobody"

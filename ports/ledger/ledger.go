@@ -20,5 +20,5 @@ type Ledger interface {
 	Close() error
 }
 
-// CodeFailed: args path, detail.
+// CodeFailed means that a line could not be stored; args: path, detail.
 const CodeFailed fault.Code = "ledger.failed"

@@ -57,5 +57,5 @@ type Sink interface {
 	Emit(Event)
 }
 
-// CodeFailed: the logs cannot be opened at all; args: path, detail. Later failures never reach the caller of Emit.
+// CodeFailed means that the logs cannot be opened at all; args: path, detail. Later failures never reach the caller of Emit.
 const CodeFailed fault.Code = "trace.failed"

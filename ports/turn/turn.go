@@ -22,5 +22,5 @@ type Holder struct {
 	Task     string `json:"task"`
 }
 
-// CodeFailed: args path, detail.
+// CodeFailed means that the turn's file cannot be used; args: path, detail.
 const CodeFailed fault.Code = "turn.failed"

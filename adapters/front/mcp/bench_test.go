@@ -29,6 +29,7 @@ const statusText = "Task ID: 00000000-0000-4000-8000-000000000001\nState: runnin
 func (instant) Run(context.Context, service.RunRequest) (service.Accepted, error) {
 	return service.Accepted{TaskID: fronttest.NoTask, Text: statusText}, nil
 }
+
 func (instant) Status(context.Context, string, string) (service.Status, error) {
 	return service.Status{Text: statusText}, nil
 }

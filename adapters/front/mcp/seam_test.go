@@ -24,6 +24,7 @@ func (fakeTasks) serve(_ context.Context, r *request) wire.Reply {
 	}
 	return r.reply(map[string]any{"resultType": "complete"})
 }
+
 func (fakeTasks) hoist(_ *request, acc service.Accepted) (any, bool) {
 	return map[string]any{"resultType": "task", "taskId": acc.TaskID}, true
 }

@@ -18,8 +18,10 @@ func TestModel_Contract(t *testing.T) {
 		cfg := ollama.Config{}
 		s := scripted.Script{Model: modeltest.Name, Capabilities: []string{"completion", "tools", "thinking", "vision"}}
 		for _, turn := range turns {
-			r := scripted.Turn{Content: turn.Content, Thinking: turn.Thinking, DoneReason: turn.DoneReason,
-				PromptTokens: &turn.Prompt, OutputTokens: &turn.Output}
+			r := scripted.Turn{
+				Content: turn.Content, Thinking: turn.Thinking, DoneReason: turn.DoneReason,
+				PromptTokens: &turn.Prompt, OutputTokens: &turn.Output,
+			}
 			for _, c := range turn.Calls {
 				r.Calls = append(r.Calls, scripted.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 			}

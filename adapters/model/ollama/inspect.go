@@ -27,8 +27,10 @@ func (m *Model) Inspect(ctx context.Context, name string) (model.Info, error) {
 	if err := m.ask(ctx, http.MethodPost, "/api/show", body, name, &out); err != nil {
 		return model.Info{}, err
 	}
-	info := model.Info{Name: name, Capabilities: out.Capabilities,
-		Remote: out.RemoteModel != "" || out.RemoteHost != "" || cloudName(name)}
+	info := model.Info{
+		Name: name, Capabilities: out.Capabilities,
+		Remote: out.RemoteModel != "" || out.RemoteHost != "" || cloudName(name),
+	}
 	var arch string
 	if json.Unmarshal(out.Info["general.architecture"], &arch) == nil {
 		var n float64

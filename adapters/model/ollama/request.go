@@ -55,8 +55,10 @@ type toolFunction struct {
 
 // encode makes the body of a chat request. CodeBadRequest with status 0 when it has no wire form.
 func encode(req model.Request) ([]byte, error) {
-	out := chatRequest{Model: req.Model, Stream: true, Options: options(req.Options), Truncate: req.Truncate,
-		Messages: make([]message, 0, len(req.Messages))}
+	out := chatRequest{
+		Model: req.Model, Stream: true, Options: options(req.Options), Truncate: req.Truncate,
+		Messages: make([]message, 0, len(req.Messages)),
+	}
 	if f := bytes.TrimSpace(req.Format); len(f) > 0 && string(f) != "null" {
 		if len(req.Tools) > 0 {
 			return nil, fault.New(model.CodeBadRequest, "status", 0, "detail", "format and tools in one request: no tool could ever be called")

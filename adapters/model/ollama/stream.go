@@ -167,8 +167,10 @@ func (a *assembly) reply(end line) model.Reply {
 	} else {
 		thinking = own + thinking
 	}
-	r := model.Reply{DoneReason: end.DoneReason, Message: model.Message{Role: model.Assistant, Content: content,
-		Thinking: thinking, ToolCalls: named(a.calls)}}
+	r := model.Reply{DoneReason: end.DoneReason, Message: model.Message{
+		Role: model.Assistant, Content: content,
+		Thinking: thinking, ToolCalls: named(a.calls),
+	}}
 	u := &r.Usage
 	u.TotalTime, u.LoadTime = max(time.Duration(end.Total), 0), max(time.Duration(end.Load), 0)
 	if p := end.Prompt; p != nil && *p >= 0 {

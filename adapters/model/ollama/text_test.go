@@ -41,8 +41,12 @@ func TestSplitThink(t *testing.T) {
 // However the head is cut into pieces, the same text comes out on the same side.
 func TestHeadFilter_AnyCut(t *testing.T) {
 	for _, c := range []struct{ in, thinking, content string }{
-		{"<think>abc</think>def", "abc", "def"}, {"\n<think>x", "x", ""}, {"<thin", "", ""}, {"hello <think>", "", "hello <think>"},
-		{"<b>bold</b>", "", "<b>bold</b>"}, {"<think>a<b</thinx></think>", "a<b</thinx>", ""},
+		{"<think>abc</think>def", "abc", "def"},
+		{"\n<think>x", "x", ""},
+		{"<thin", "", ""},
+		{"hello <think>", "", "hello <think>"},
+		{"<b>bold</b>", "", "<b>bold</b>"},
+		{"<think>a<b</thinx></think>", "a<b</thinx>", ""},
 	} {
 		for i := range len(c.in) + 1 {
 			for j := i; j <= len(c.in); j++ {
@@ -87,8 +91,10 @@ func TestNamed(t *testing.T) {
 
 // A proxy never sees what is meant for a model on this machine.
 func TestProxy_NotForThisMachine(t *testing.T) {
-	for host, want := range map[string]bool{"localhost": true, "LOCALHOST.": true, "a.localhost": true, "127.0.0.1": true, "127.8.8.8": true,
-		"::1": true, "::1%lo": true, "0.0.0.0": true, "::": true, "example.com": false, "10.0.0.1": false, "localhost.example.com": false, "128.0.0.1": false} {
+	for host, want := range map[string]bool{
+		"localhost": true, "LOCALHOST.": true, "a.localhost": true, "127.0.0.1": true, "127.8.8.8": true,
+		"::1": true, "::1%lo": true, "0.0.0.0": true, "::": true, "example.com": false, "10.0.0.1": false, "localhost.example.com": false, "128.0.0.1": false,
+	} {
 		assert.Equal(t, want, local(host), host)
 	}
 	u, err := proxy(&http.Request{URL: &url.URL{Scheme: "http", Host: "127.0.0.1:11434"}})

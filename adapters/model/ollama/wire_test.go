@@ -47,8 +47,10 @@ func TestChat_WireFaults(t *testing.T) {
 		"rate limit":            {scripted.Turn{Fault: &scripted.Fault{Status: 429, ContentType: "text/plain", Body: "slow down"}}, model.CodeBusy},
 		"too large for a proxy": {scripted.Turn{Fault: &scripted.Fault{Status: 413, ContentType: "text/html", Body: "<html>x</html>"}}, model.CodeBadRequest},
 		"error object":          {scripted.Turn{Fault: &scripted.Fault{Status: 500, Body: `{"error":{"message":"boom","type":"server_error"}}`}}, model.CodeServer},
-		"overflow inside a string": {scripted.Turn{Fault: &scripted.Fault{Status: 400,
-			Body: `{"error":"{\"error\":{\"code\":400,\"message\":\"request (9 tokens) is too large\",\"type\":\"exceed_context_size_error\"}}"}`}}, model.CodeContextOverflow},
+		"overflow inside a string": {scripted.Turn{Fault: &scripted.Fault{
+			Status: 400,
+			Body:   `{"error":"{\"error\":{\"code\":400,\"message\":\"request (9 tokens) is too large\",\"type\":\"exceed_context_size_error\"}}"}`,
+		}}, model.CodeContextOverflow},
 		"overflow in a stream": {scripted.Turn{Content: "x", Fault: &scripted.Fault{Line: "the input exceeds the context size"}}, model.CodeContextOverflow},
 		"not JSON":             {scripted.Turn{Fault: raw("hello\n")}, model.CodeProtocol},
 		"wrong type":           {scripted.Turn{Fault: raw(`{"message":{"content":["a"]},"done":true}` + "\n")}, model.CodeProtocol},
@@ -200,14 +202,18 @@ func sent(t *testing.T, req model.Request) map[string]any {
 func TestChat_Options(t *testing.T) {
 	req := hello()
 	assert.NotContains(t, sent(t, req), "options")
-	req.Options = model.Options{NumCtx: ptr(8192), NumPredict: ptr(-1), NumKeep: ptr(4), Seed: ptr(0), TopK: ptr(1), RepeatLastN: ptr(2),
+	req.Options = model.Options{
+		NumCtx: ptr(8192), NumPredict: ptr(-1), NumKeep: ptr(4), Seed: ptr(0), TopK: ptr(1), RepeatLastN: ptr(2),
 		NumBatch: ptr(3), NumGPU: ptr(-1), MainGPU: ptr(0), NumThread: ptr(5), DraftNumPredict: ptr(6), Temperature: ptr(0.0), TopP: ptr(0.1),
 		MinP: ptr(0.2), TypicalP: ptr(0.3), RepeatPenalty: ptr(1.1), PresencePenalty: ptr(0.4), FrequencyPenalty: ptr(0.5),
-		UseMmap: ptr(false), Stop: []string{"a"}, Extra: map[string]any{"num_ctx": 1, "future": "x"}}
-	assert.Equal(t, map[string]any{"num_ctx": 8192.0, "num_predict": -1.0, "num_keep": 4.0, "seed": 0.0, "top_k": 1.0, "repeat_last_n": 2.0,
+		UseMmap: ptr(false), Stop: []string{"a"}, Extra: map[string]any{"num_ctx": 1, "future": "x"},
+	}
+	assert.Equal(t, map[string]any{
+		"num_ctx": 8192.0, "num_predict": -1.0, "num_keep": 4.0, "seed": 0.0, "top_k": 1.0, "repeat_last_n": 2.0,
 		"num_batch": 3.0, "num_gpu": -1.0, "main_gpu": 0.0, "num_thread": 5.0, "draft_num_predict": 6.0, "temperature": 0.0, "top_p": 0.1,
 		"min_p": 0.2, "typical_p": 0.3, "repeat_penalty": 1.1, "presence_penalty": 0.4, "frequency_penalty": 0.5,
-		"use_mmap": false, "stop": []any{"a"}, "future": "x"}, sent(t, req)["options"])
+		"use_mmap": false, "stop": []any{"a"}, "future": "x",
+	}, sent(t, req)["options"])
 }
 
 // OLL-14: think is a boolean or a level, and thinking goes back only where a tool call continues it.

@@ -19,8 +19,10 @@ func TestModel_Contract(t *testing.T) {
 	modeltest.Run(t, func(t *testing.T, turns ...modeltest.Turn) modeltest.Subject {
 		s := scripted.Script{Model: modeltest.Name, Capabilities: []string{"completion", "tools", "thinking", "vision"}}
 		for _, turn := range turns {
-			r := scripted.Turn{Content: turn.Content, Thinking: turn.Thinking, DoneReason: turn.DoneReason,
-				PromptTokens: &turn.Prompt, OutputTokens: &turn.Output}
+			r := scripted.Turn{
+				Content: turn.Content, Thinking: turn.Thinking, DoneReason: turn.DoneReason,
+				PromptTokens: &turn.Prompt, OutputTokens: &turn.Output,
+			}
 			for _, c := range turn.Calls {
 				r.Calls = append(r.Calls, scripted.Call{ID: c.ID, Name: c.Name, Arguments: c.Arguments})
 			}
@@ -74,7 +76,8 @@ func TestModel_ChoosesTheFirstStepThatMatches(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := scripted.Script{Capabilities: []string{"tools", "vision"}, Steps: []scripted.Step{
-				{When: c.when, Times: scripted.Forever, Reply: scripted.Say("yes")}, {Times: scripted.Forever, Reply: scripted.Say("no")}}}
+				{When: c.when, Times: scripted.Forever, Reply: scripted.Say("yes")}, {Times: scripted.Forever, Reply: scripted.Say("no")},
+			}}
 			m := scripted.New(s)
 			r, err := m.Chat(context.Background(), c.yes, nil)
 			require.NoError(t, err)
@@ -122,8 +125,10 @@ func TestModel_RefusesWhatTheServerWould(t *testing.T) {
 		model.CodeContextOverflow: long, model.CodeNoThinking: think, model.CodeNoTools: tools,
 		model.CodeNoVision: image, model.CodeNotFound: other,
 	} {
-		m := scripted.New(scripted.Script{Model: "m", Capabilities: []string{"completion"}, ContextLength: 4096,
-			Steps: []scripted.Step{{Reply: scripted.Say("no")}}})
+		m := scripted.New(scripted.Script{
+			Model: "m", Capabilities: []string{"completion"}, ContextLength: 4096,
+			Steps: []scripted.Step{{Reply: scripted.Say("no")}},
+		})
 		_, err := m.Chat(context.Background(), req, nil)
 		assert.Equal(t, want, fault.CodeOf(err))
 	}

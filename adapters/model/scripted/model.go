@@ -150,8 +150,10 @@ func (m *Model) Inspect(ctx context.Context, name string) (model.Info, error) {
 	if !m.knows(name) {
 		return model.Info{}, fault.New(model.CodeNotFound, "model", name)
 	}
-	return model.Info{Name: name, Capabilities: slices.Clone(m.script.Capabilities), ContextLength: m.script.ContextLength,
-		Remote: strings.HasSuffix(name, ":cloud")}, nil
+	return model.Info{
+		Name: name, Capabilities: slices.Clone(m.script.Capabilities), ContextLength: m.script.ContextLength,
+		Remote: strings.HasSuffix(name, ":cloud"),
+	}, nil
 }
 
 // Loaded implements model.Inspector: the context of the last request, 0 before the first.
@@ -203,8 +205,10 @@ func (m *Model) next(req model.Request) Turn {
 			text := []rune(req.Messages[k-1].Content)
 			last = string(req.Messages[k-1].Role) + ": " + string(text[:min(200, len(text))])
 		}
-		return Turn{Fault: &Fault{Code: model.CodeBadRequest, Status: 400,
-			Detail: fmt.Sprintf("the script has no step for request %d (%s)", n, last)}}
+		return Turn{Fault: &Fault{
+			Code: model.CodeBadRequest, Status: 400,
+			Detail: fmt.Sprintf("the script has no step for request %d (%s)", n, last),
+		}}
 	}
 	st := m.script.Steps[at]
 	if st.Do != nil {

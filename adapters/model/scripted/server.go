@@ -29,8 +29,10 @@ func NewServer(s Script) (*Server, error) {
 		return nil, fault.Wrap(err, model.CodeUnreachable, "url", "127.0.0.1:0", "detail", err.Error())
 	}
 	m := New(s)
-	srv := &Server{URL: "http://" + l.Addr().String(), Model: m,
-		http: &http.Server{Handler: NewHandler(m), ReadHeaderTimeout: 10 * time.Second}}
+	srv := &Server{
+		URL: "http://" + l.Addr().String(), Model: m,
+		http: &http.Server{Handler: NewHandler(m), ReadHeaderTimeout: 10 * time.Second},
+	}
 	srv.done.Go(func() {
 		if err := srv.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			return // the listener broke: clients see a refused connection
@@ -207,8 +209,10 @@ func (m *Model) servePS(w http.ResponseWriter, _ *http.Request) {
 	m.mu.Unlock()
 	models := []map[string]any{}
 	if n > 0 {
-		models = append(models, map[string]any{"name": tagged(name), "model": tagged(name), "context_length": n, "size_vram": 0,
-			"expires_at": createdAt})
+		models = append(models, map[string]any{
+			"name": tagged(name), "model": tagged(name), "context_length": n, "size_vram": 0,
+			"expires_at": createdAt,
+		})
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"models": models})
 }

@@ -93,8 +93,10 @@ func decodeChat(r io.Reader) (req model.Request, stream bool, err error) {
 		req.Format = nil
 	}
 	for _, m := range in.Messages {
-		out := model.Message{Role: m.Role, Content: m.Content, Thinking: m.Thinking, Images: m.Images,
-			ToolName: m.ToolName, ToolCallID: m.ToolCallID}
+		out := model.Message{
+			Role: m.Role, Content: m.Content, Thinking: m.Thinking, Images: m.Images,
+			ToolName: m.ToolName, ToolCallID: m.ToolCallID,
+		}
 		for _, c := range m.ToolCalls {
 			if a := bytes.TrimSpace(c.Function.Arguments); len(a) == 0 || a[0] != '{' {
 				return req, false, badRequest{400, "Value looks like object, but can't find closing '}' symbol"}
@@ -158,11 +160,13 @@ func decodeOptions(in map[string]any) (model.Options, error) {
 		}
 		return model.Options{}, badRequest{400, err.Error()}
 	}
-	return model.Options{NumCtx: o.NumCtx, NumPredict: o.NumPredict, NumKeep: o.NumKeep, Seed: o.Seed, TopK: o.TopK,
+	return model.Options{
+		NumCtx: o.NumCtx, NumPredict: o.NumPredict, NumKeep: o.NumKeep, Seed: o.Seed, TopK: o.TopK,
 		RepeatLastN: o.RepeatLastN, NumBatch: o.NumBatch, NumGPU: o.NumGPU, MainGPU: o.MainGPU, NumThread: o.NumThread,
 		DraftNumPredict: o.DraftNumPredict, Temperature: o.Temperature, TopP: o.TopP, MinP: o.MinP, TypicalP: o.TypicalP,
 		RepeatPenalty: o.RepeatPenalty, PresencePenalty: o.PresencePenalty, FrequencyPenalty: o.FrequencyPenalty,
-		UseMmap: o.UseMmap, Stop: o.Stop, Extra: extra}, nil
+		UseMmap: o.UseMmap, Stop: o.Stop, Extra: extra,
+	}, nil
 }
 
 // The reply lines. Zero values are left out, as the server does.

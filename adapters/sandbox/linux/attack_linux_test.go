@@ -129,8 +129,6 @@ func call(amd64, arm64 uintptr, args ...uintptr) func() error {
 	return func() error { return raw(nr(amd64, arm64), args...) }
 }
 
-func cwd() string { d, _ := os.Getwd(); return d }
-
 func mapExec(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

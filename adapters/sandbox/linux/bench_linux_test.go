@@ -19,9 +19,11 @@ func BenchmarkSandboxVsBwrap(b *testing.B) {
 	if err != nil {
 		b.Skip("no bwrap")
 	}
-	args := []string{"--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
+	args := []string{
+		"--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
 		"--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--ro-bind", "/etc/ssl", "/etc/ssl", "--proc", "/proc",
-		"--dev", "/dev", "--tmpfs", "/tmp", "--bind", b.TempDir(), "/work", "--chdir", "/work", "true"}
+		"--dev", "/dev", "--tmpfs", "/tmp", "--bind", b.TempDir(), "/work", "--chdir", "/work", "true",
+	}
 	box := New(Options{})
 	defer func() { _ = box.Close() }()
 	spec := trueSpec(b)

@@ -2,6 +2,7 @@ package linux
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,7 +89,8 @@ func (h *helper) send(r reply) {
 
 func (h *helper) fail(err error) {
 	r := reply{Kind: kindFailed, Code: sandbox.CodeUnavailable, Args: map[string]string{"detail": err.Error()}}
-	if s, ok := err.(*stepError); ok {
+	var s *stepError
+	if errors.As(err, &s) {
 		r.Step, r.Code, r.Args = s.step, s.code, s.args
 	}
 	h.send(r)
@@ -221,7 +223,7 @@ func (a mountAttr) kernel() (k kernel.Attr) {
 // attach puts a detached tree at path in the private root, where a place is made if there is none.
 func (h *helper) attach(tree int, path string, dir bool) error {
 	place, err := kernel.OpenPath(h.root, path)
-	if err == syscall.ENOENT {
+	if errors.Is(err, syscall.ENOENT) {
 		if err = h.place(path, dir); err == nil {
 			place, err = kernel.OpenPath(h.root, path)
 		}
@@ -260,7 +262,7 @@ func (h *helper) parent(path string) (int, error) {
 		}
 		done += "/" + name
 		next, err := kernel.OpenPath(h.root, done)
-		if err == syscall.ENOENT {
+		if errors.Is(err, syscall.ENOENT) {
 			where, serr := kernel.Stat(at)
 			if serr != nil || where.Dev != own.Dev {
 				err = syscall.ENOENT

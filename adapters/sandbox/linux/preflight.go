@@ -2,7 +2,6 @@ package linux
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -170,7 +169,7 @@ func rules(s sandbox.Spec, baseline []baseItem, tmp string) (out []rule) {
 	out = append(out, rule{"/proc", llRead}, rule{tmp, tmpAccess}, rule{"/dev/shm", llRead | llWrite | llDelete},
 		rule{"/dev/pts", llRead | llDevice})
 	for _, d := range []string{"null", "zero", "full", "random", "urandom"} {
-		out = append(out, rule{filepath.Join("/dev", d), llDevice})
+		out = append(out, rule{"/dev/" + d, llDevice})
 	}
 	for _, r := range s.Roots {
 		out = append(out, rule{r.Path, access(r.Rights)})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -82,7 +81,7 @@ func (s *Sandbox) keep(c *child) {
 }
 
 func sysctl(name string) string {
-	b, _ := os.ReadFile(filepath.Join("/proc/sys", name))
+	b, _ := os.ReadFile("/proc/sys/" + name)
 	return strings.TrimSpace(string(b))
 }
 

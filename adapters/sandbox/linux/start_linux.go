@@ -1,6 +1,7 @@
 package linux
 
 import (
+	"errors"
 	"os"
 	"runtime"
 	"sync/atomic"
@@ -145,7 +146,7 @@ func (h *helper) limit(entry int) error {
 		what int
 		max  uint64
 	}{{kernel.LimitCore, 0}, {kernel.LimitTasks, tasks}, {kernel.LimitData, uint64(h.order.Memory)}} {
-		if err := kernel.Limit(entry, l.what, l.max); err != nil && err != syscall.ESRCH {
+		if err := kernel.Limit(entry, l.what, l.max); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return step("limit", err)
 		}
 	}

@@ -56,8 +56,10 @@ func TestFind_OnlySkillFiles(t *testing.T) {
 	got, err := directory.New(directory.Config{Directories: []string{a, b, a}}).Find(ctx)
 	require.NoError(t, err)
 	require.Len(t, got, 3)
-	assert.Equal(t, skills.File{Root: a, Dir: "pdf", Path: filepath.Join(a, "pdf", "SKILL.md"), Data: []byte("pdf"),
-		Resources: []string{"assets/a.png", "references/deep/b.md", "scripts/run.sh"}}, got[0])
+	assert.Equal(t, skills.File{
+		Root: a, Dir: "pdf", Path: filepath.Join(a, "pdf", "SKILL.md"), Data: []byte("pdf"),
+		Resources: []string{"assets/a.png", "references/deep/b.md", "scripts/run.sh"},
+	}, got[0])
 	assert.Equal(t, "\ufeff---\r\n", string(got[1].Data))
 	assert.Equal(t, "the other", string(got[2].Data))
 

@@ -60,10 +60,14 @@ func TestUndo_RemovesWhatIsOurs(t *testing.T) {
 			temptree := dir + "/" + tempName()
 			put(t, temptree+"/x/y")
 			for _, res := range []journal.Resource{
-				{Kind: journal.KindFile, Path: temp}, {Kind: journal.KindFile, Path: dir + "/own/state"},
-				{Kind: journal.KindFile, Path: dir + "/own/link"}, {Kind: journal.KindTree, Path: tree},
-				{Kind: journal.KindTree, Path: dir + "/own/empty"}, {Kind: journal.KindTree, Path: temptree},
-				{Kind: journal.KindFile, Path: dir + "/own/never/made"}, {Kind: journal.KindTree, Path: dir + "/keep/" + tempName()},
+				{Kind: journal.KindFile, Path: temp},
+				{Kind: journal.KindFile, Path: dir + "/own/state"},
+				{Kind: journal.KindFile, Path: dir + "/own/link"},
+				{Kind: journal.KindTree, Path: tree},
+				{Kind: journal.KindTree, Path: dir + "/own/empty"},
+				{Kind: journal.KindTree, Path: temptree},
+				{Kind: journal.KindFile, Path: dir + "/own/never/made"},
+				{Kind: journal.KindTree, Path: dir + "/keep/" + tempName()},
 			} {
 				require.NoError(t, u.Undo(t.Context(), res), res.Path)
 				require.NoError(t, u.Undo(t.Context(), res), "again: "+res.Path)

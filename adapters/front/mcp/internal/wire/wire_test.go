@@ -22,8 +22,10 @@ func TestObject(t *testing.T) {
 	got, err := wire.Object([]byte(` { "a" : 1 , "b\"\\":{"a":[1,"}"]},"":"x\\" ,"é":[ ] } `))
 	require.NoError(t, err)
 	assert.Equal(t, wire.Members{
-		{Key: "a", Value: []byte("1")}, {Key: `b"\`, Value: []byte(`{"a":[1,"}"]}`)},
-		{Key: "", Value: []byte(`"x\\"`)}, {Key: "é", Value: []byte(`[ ]`)},
+		{Key: "a", Value: []byte("1")},
+		{Key: `b"\`, Value: []byte(`{"a":[1,"}"]}`)},
+		{Key: "", Value: []byte(`"x\\"`)},
+		{Key: "é", Value: []byte(`[ ]`)},
 	}, got)
 	for _, raw := range []string{`[]`, `1`, `"{}"`, `null`, ``} {
 		_, err := wire.Object([]byte(raw))

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"errors"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -33,7 +35,7 @@ func Stat(fd int) (Identity, error) {
 	if err := retry(func() error { return unix.Fstat(fd, &st) }); err != nil {
 		return Identity{}, err
 	}
-	return Identity{Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(), Mode: st.Mode, UID: st.Uid, GID: st.Gid}, nil
+	return Identity{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano(), Mode: st.Mode, UID: st.Uid, GID: st.Gid}, nil
 }
 
 // OpenPath opens a place below dir (AT_FDCWD for the current root) as O_PATH without following any symlink. An
@@ -73,7 +75,7 @@ func Close(fd int) {
 // retry repeats a call that a signal interrupted.
 func retry(call func() error) error {
 	for {
-		if err := call(); err != unix.EINTR && err != unix.EAGAIN {
+		if err := call(); !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.EAGAIN) {
 			return err
 		}
 	}

@@ -83,7 +83,7 @@ func SealRoot() error {
 	return unix.MountSetattr(unix.AT_FDCWD, "/", 0, &a)
 }
 
-// MakeDir, MakeFile and MakeLink fill the private root. An existing entry is no error.
+// MakeDir fills, with MakeFile and MakeLink, the private root. An existing entry is no error.
 func MakeDir(dir int, name string, mode uint32) error {
 	if err := unix.Mkdirat(dir, name, mode); err != unix.EEXIST {
 		return err
