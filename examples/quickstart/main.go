@@ -23,6 +23,7 @@ func main() { os.Exit(command()) }
 func command() int {
 	lang := flag.String("lang", "en", "language of everything shown: en or ja")
 	keep := flag.Bool("keep", false, "keep the scratch folder and print its path")
+	only := flag.Bool("scripted", false, "use the scripted model even when an Ollama answers")
 	limit := flag.Duration("timeout", 15*time.Minute, "give up after this long")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -34,7 +35,7 @@ func command() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
-	if err := run(ctx, say, *keep); err != nil {
+	if err := run(ctx, say, *keep, *only); err != nil {
 		say.line("failed", "error", err.Error())
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return 130
@@ -45,7 +46,7 @@ func command() int {
 }
 
 // run is the story, step by step.
-func run(ctx context.Context, say *speaker, keep bool) (err error) {
+func run(ctx context.Context, say *speaker, keep, only bool) (err error) {
 	scratch, err := os.MkdirTemp("", "agent-mcp-quickstart-")
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func run(ctx context.Context, say *speaker, keep bool) (err error) {
 	say.title("title")
 
 	say.step("step.model")
-	brain, err := chooseModel(ctx, say)
+	brain, err := chooseModel(ctx, say, only)
 	if err != nil {
 		return err
 	}

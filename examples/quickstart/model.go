@@ -28,7 +28,10 @@ type brain struct {
 
 // chooseModel takes the owner's Ollama when there is one with a tool-capable model, else a scripted model that is served
 // over the same HTTP interface. It always says which.
-func chooseModel(ctx context.Context, say *speaker) (*brain, error) {
+func chooseModel(ctx context.Context, say *speaker, only bool) (*brain, error) {
+	if only {
+		return playScript(ctx, say)
+	}
 	url, asked := os.Getenv(modelEnv), os.Getenv(modelEnv) != ""
 	if !asked {
 		url = defaultURL
@@ -42,7 +45,11 @@ func chooseModel(ctx context.Context, say *speaker) (*brain, error) {
 	if asked {
 		return nil, fmt.Errorf("%s", say.text("model.unusable", "url", url, "error", err.Error()))
 	}
-	_, exe := findPython(ctx)
+	return playScript(ctx, say)
+}
+
+func playScript(ctx context.Context, say *speaker) (*brain, error) {
+	exe, _ := findPython(ctx)
 	srv, err := scripted.NewServer(story(say, exe != ""))
 	if err != nil {
 		return nil, err
