@@ -88,6 +88,7 @@ type Engine struct {
 	cancel  map[string]context.CancelCauseFunc // of started Tasks
 	info    *model.Info                        // what is known of the model, nil = not asked yet
 	audited map[string]service.State           // the last state recorded of every unfinished Task
+	given   int                                // context in tokens that the server really gave, 0 = not asked yet
 	running sync.WaitGroup
 }
 
@@ -221,7 +222,7 @@ func (e *Engine) Status(_ context.Context, taskID, sessionID string) (service.St
 		InputTokens: v.input, OutputTokens: v.output,
 	}
 	if t.State == service.Completed {
-		st.Answer = t.Answer
+		st.Answer = v.answer
 	}
 	if v.fault != nil {
 		st.ErrorCode, st.ErrorText = string(v.fault.Code), e.Catalog.Fault(v.fault)

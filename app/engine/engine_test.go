@@ -112,7 +112,11 @@ func newWorldWith(t *testing.T, lang string, m model.Model, queued int) *world {
 		Turn:  turnmem.New(), Clock: system.New(), Ident: random.New(), Trace: w.trace, Catalog: cat,
 		Audit: auditor.New(w.ledger, "test", ""),
 	})
-	t.Cleanup(func() { require.NoError(t, w.Close(context.Background())) })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		require.NoError(t, w.Close(ctx))
+	})
 	return w
 }
 

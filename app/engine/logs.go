@@ -73,6 +73,7 @@ func (t *task) logReply(ref audit.Ref, a agent.Ask, r model.Reply, err error, to
 	if err != nil {
 		fields = append(fields, trace.F("error", err.Error()))
 	} else {
+		r = agent.RedactedReply(r)
 		fields = append(fields,
 			trace.F("message", asJSON(messages([]model.Message{r.Message})[0])), trace.F("done_reason", r.DoneReason),
 			trace.F("input", r.Usage.PromptTokens), trace.F("output", r.Usage.OutputTokens))

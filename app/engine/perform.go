@@ -123,9 +123,7 @@ func (t *task) began(ctx context.Context, start session.Start) (agent.Began, err
 		if len(start.Images) > 0 && !info.Has("vision") {
 			return agent.Began{}, fault.New(model.CodeNoVision, "model", s.Model)
 		}
-		if n := info.ContextLength; n > 0 && s.Options.NumCtx != nil && *s.Options.NumCtx > n {
-			s.ContextTokens = n // the server clips without a word
-		}
+		s.ContextTokens = t.context(info.ContextLength)
 	}
 	return agent.Began{
 		TaskID: start.TaskID, Request: start.Request, Images: start.Images,
@@ -178,7 +176,46 @@ func (t *task) ask(ctx context.Context, a agent.Ask) agent.Event {
 	if err != nil {
 		return agent.ModelFailed{CallID: a.CallID, Fault: fault.From(err)}
 	}
+	t.lookAtContext(ctx)
 	return agent.Replied{CallID: a.CallID, Reply: reply}
+}
+
+// context is the smallest known context in tokens, 0 when the configuration's holds: the server clips a larger one
+// without a word, to what the model was trained for or to what fits.
+func (t *task) context(trained int) int {
+	t.mu.Lock()
+	given := t.given
+	t.mu.Unlock()
+	want, least := 0, 0
+	if n := t.cfg.Agent.Options.NumCtx; n != nil {
+		want = *n
+	}
+	for _, n := range []int{trained, given} {
+		if n > 0 && n < want && (least == 0 || n < least) {
+			least = n
+		}
+	}
+	return least
+}
+
+// lookAtContext asks once, after the first reply, what context the loaded model really has; later Tasks plan with it.
+func (t *task) lookAtContext(ctx context.Context) {
+	t.mu.Lock()
+	known := t.given != 0
+	t.mu.Unlock()
+	if known || t.Inspector == nil {
+		return
+	}
+	n, err := t.Inspector.Loaded(ctx, t.cfg.Agent.Model)
+	if err != nil || n <= 0 {
+		return
+	}
+	t.mu.Lock()
+	t.given = n
+	t.mu.Unlock()
+	if want := t.cfg.Agent.Options.NumCtx; want != nil && n < *want {
+		t.emit(trace.Warn, "model.context_clipped", t.scope, trace.F("num_ctx", *want), trace.F("given", n))
+	}
 }
 
 // act performs a batch of calls in order. A cancel stops before the next call; what was done is kept.

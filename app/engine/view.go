@@ -3,6 +3,7 @@ package engine
 import (
 	"slices"
 
+	"github.com/agent-mcp/agent-mcp/core/agent"
 	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/ports/service"
@@ -22,6 +23,9 @@ func (e *Engine) view(t session.Task) view {
 	}
 	if t.State == service.Completed {
 		v.answer, v.fault = t.Answer, nil
+		if v.answer == "" {
+			v.answer = e.Catalog.Text(agent.KeyNoAnswer, nil)
+		}
 	}
 	v.critical, v.budget = int(p.Plan.Length.Tokens()), int(p.Plan.Budget)
 	for _, n := range p.Plan.Tasks {
