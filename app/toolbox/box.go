@@ -28,7 +28,7 @@ type Limits struct {
 	SearchMatches     int   // default 200
 	TailLines         int   // default 400
 	ProcessBytes      int   // of one process's stdout and stderr together; default 65,536
-	MemoryBackupBytes int64 // old contents kept in memory for one Task; above it Scratch; default 8 MiB
+	MemoryBackupBytes int64 // a larger old content is kept in Scratch while its edit is checked; default 8 MiB
 }
 
 func (l Limits) withDefaults() Limits {
@@ -78,19 +78,18 @@ type Config struct {
 
 // Codes of this package. A fault of a lower port keeps its own code.
 const (
-	CodePattern     fault.Code = "toolbox.pattern"       // args: detail — no regular expression
-	CodeGlob        fault.Code = "toolbox.glob"          // args: glob
-	CodeNoMatch     fault.Code = "toolbox.no_match"      // args: path — the text to replace is not there
-	CodeAmbiguous   fault.Code = "toolbox.ambiguous"     // args: path, count
-	CodeBinary      fault.Code = "toolbox.binary"        // args: path — a binary file is not patched
-	CodeTooBig      fault.Code = "toolbox.too_big"       // args: path, size, limit
-	CodeNoBackup    fault.Code = "toolbox.no_backup"     // args: path — nowhere to keep the old content
-	CodeVerify      fault.Code = "toolbox.verify"        // args: path — the file was not what was written; the old content is back
-	CodeRestore     fault.Code = "toolbox.restore"       // args: path — the old content could not be put back
-	CodeConflict    fault.Code = "toolbox.undo_conflict" // args: path — changed by somebody else since; left alone
-	CodeCommandLine fault.Code = "toolbox.command_line"  // args: command, args — a whole command line where a program belongs
-	CodeNoSandbox   fault.Code = "toolbox.no_sandbox"    // nothing can be run here
-	CodeAudit       fault.Code = "toolbox.audit"         // the Audit could not be written, so no more is done
+	CodePattern     fault.Code = "toolbox.pattern"      // args: detail — no regular expression
+	CodeGlob        fault.Code = "toolbox.glob"         // args: glob
+	CodeNoMatch     fault.Code = "toolbox.no_match"     // args: path — the text to replace is not there
+	CodeAmbiguous   fault.Code = "toolbox.ambiguous"    // args: path, count
+	CodeBinary      fault.Code = "toolbox.binary"       // args: path — a binary file is not patched
+	CodeTooBig      fault.Code = "toolbox.too_big"      // args: path, size, limit
+	CodeNoBackup    fault.Code = "toolbox.no_backup"    // args: path — nowhere to keep the old content
+	CodeVerify      fault.Code = "toolbox.verify"       // args: path — the file was not what was written; the old content is back
+	CodeRestore     fault.Code = "toolbox.restore"      // args: path — the old content could not be put back
+	CodeCommandLine fault.Code = "toolbox.command_line" // args: command, args — a whole command line where a program belongs
+	CodeNoSandbox   fault.Code = "toolbox.no_sandbox"   // nothing can be run here
+	CodeAudit       fault.Code = "toolbox.audit"        // the Audit could not be written, so no more is done
 )
 
 // Box performs the calls of one Task.
@@ -98,8 +97,7 @@ type Box struct {
 	Config
 	guarded bool     // protected paths have been looked for
 	guards  []string // what was found
-	history []*step  // undo, oldest first
-	inMem   int64    // bytes of old contents in memory
+	left    []string // backups that Scratch did not let go of
 	closed  bool
 	calls   map[tool.Name]func(context.Context, *job) error
 }
@@ -156,10 +154,10 @@ func (b *Box) perform(ctx context.Context, j *job) error {
 	return do(ctx, j)
 }
 
-// Close drops every backup. The Tree is the caller's.
+// Close drops the backups that are still there. The Tree is the caller's.
 func (b *Box) Close() error {
 	b.closed = true
-	return b.forget(context.Background(), func(*step) bool { return true })
+	return b.dropLeft(context.Background())
 }
 
 func (b *Box) now() time.Time {

@@ -42,6 +42,7 @@ type boxed struct {
 	fail    audit.Kind // recording this kind fails
 	images  map[string]image.Identity
 	kept    map[string][]byte
+	stuck   bool // Scratch lets go of nothing
 }
 
 func (b *boxed) Record(r audit.Record) error {
@@ -72,7 +73,13 @@ func (b *boxed) Keep(_ context.Context, data []byte) (string, error) {
 	return name, nil
 }
 func (b *boxed) Load(_ context.Context, name string) ([]byte, error) { return b.kept[name], nil }
-func (b *boxed) Drop(_ context.Context, name string) error           { delete(b.kept, name); return nil }
+func (b *boxed) Drop(_ context.Context, name string) error {
+	if b.stuck {
+		return fault.New(workspace.CodeFailed)
+	}
+	delete(b.kept, name)
+	return nil
+}
 
 func build(t *testing.T, profile policy.Profile) *policy.Policy {
 	t.Helper()
@@ -496,72 +503,38 @@ func TestEdit_IsVerifiedAndRolledBack(t *testing.T) {
 	assert.Equal(t, "theirs", b.file("/w/a"))
 }
 
-func TestEdit_KeepsLargeContentsInScratch(t *testing.T) { // EDT-01, PRF-02
-	b := setup(t, func(c *toolbox.Config) { c.Limits.MemoryBackupBytes = 10 })
+// EDT-01, PRF-02: a large old content lies in Scratch while its edit is checked, comes back from there, and is gone after.
+func TestEdit_KeepsLargeContentsInScratch(t *testing.T) {
+	var s *spoiled
+	b := setup(t, func(c *toolbox.Config) {
+		c.Limits.MemoryBackupBytes = 10
+		s = &spoiled{Tree: c.Tree.(*mem.Tree)}
+		c.Tree = s
+	})
+	large := strings.Repeat("x", 20)
 	b.tree.Put("/w/small", "12345", 0)
-	b.tree.Put("/w/large", strings.Repeat("x", 20), 0)
-	b.do(tool.Call{Name: tool.Write, Path: "small", Content: "s"})
+	b.tree.Put("/w/large", large, 0)
+	during := -1
+	for _, path := range []string{"small", "large"} {
+		s.spoil = func(string) { during = len(b.kept) }
+		require.Nil(t, b.do(tool.Call{Name: tool.Write, Path: path, Content: large}).Fault)
+		assert.Equal(t, map[string]int{"small": 0, "large": 1}[path], during, path)
+		assert.Empty(t, b.kept, path)
+	}
+	s.spoil = func(p string) { b.tree.Put(p, "torn", 0) }
+	assert.Equal(t, "toolbox.verify", code(b.do(tool.Call{Name: tool.Write, Path: "large", Content: "new"})))
+	assert.Equal(t, large, b.file("/w/large"))
 	assert.Empty(t, b.kept)
-	b.do(tool.Call{Name: tool.Write, Path: "large", Content: "l"})
-	assert.Len(t, b.kept, 1)
-	effects, f := b.Undo(context.Background(), audit.Ref{PlannerTask: "p"})
-	require.Nil(t, f)
-	assert.Len(t, effects, 2)
-	assert.Equal(t, strings.Repeat("x", 20), b.file("/w/large"))
-	assert.Empty(t, b.kept, "nothing stays in Scratch")
 
-	b.do(tool.Call{Name: tool.Remove, Path: "large"})
+	b.stuck = true
+	require.Nil(t, b.do(tool.Call{Name: tool.Write, Path: "large", Content: "l"}).Fault, "the edit itself is done")
 	assert.Len(t, b.kept, 1)
+	b.stuck = false
 	require.NoError(t, b.Box.Close())
-	assert.Empty(t, b.kept)
+	assert.Empty(t, b.kept, "Close tries again")
 
 	b = setup(t, func(c *toolbox.Config) { c.Limits.MemoryBackupBytes = 10; c.Scratch = nil })
-	b.tree.Put("/w/large", strings.Repeat("x", 20), 0)
+	b.tree.Put("/w/large", large, 0)
 	assert.Equal(t, "toolbox.no_backup", code(b.do(tool.Call{Name: tool.Write, Path: "large", Content: "l"})))
-	assert.Equal(t, strings.Repeat("x", 20), b.file("/w/large"))
-}
-
-func TestUndo_TakesBackOnePlannerTask(t *testing.T) {
-	b := setup(t)
-	b.tree.Put("/w/a", "A", 0)
-	b.tree.Put("/w/b", "B", 0o755)
-	b.tree.MkdirAll("/w/empty")
-	before := b.tree.Snapshot()
-	for _, c := range []tool.Call{
-		{Name: tool.Write, Path: "a", Content: "A1"},
-		{Name: tool.Write, Path: "n/new", Content: "N"},
-		{Name: tool.Write, Path: "a", Content: "A2"},
-		{Name: tool.Move, Path: "a", Dest: "n/moved"},
-		{Name: tool.Write, Path: "n/moved", Content: "A3"},
-		{Name: tool.Remove, Path: "b"},
-		{Name: tool.Rmdir, Path: "empty"},
-		{Name: tool.Write, Path: "b", Content: "B2"},
-	} {
-		require.Nil(t, b.do(c).Fault, "%v", c)
-	}
-	_, f := b.Undo(context.Background(), audit.Ref{PlannerTask: "other"})
-	require.Nil(t, f)
-	_, f = b.Undo(context.Background(), audit.Ref{PlannerTask: "p"})
-	require.Nil(t, f)
-	assert.Equal(t, before, b.tree.Snapshot())
-	effects, f := b.Undo(context.Background(), audit.Ref{PlannerTask: "p"})
-	assert.Empty(t, effects, "once only")
-	assert.Nil(t, f)
-}
-
-func TestUndo_LeavesAloneWhatOthersChanged(t *testing.T) {
-	b := setup(t)
-	b.tree.Put("/w/a", "A", 0)
-	b.do(tool.Call{Name: tool.Write, Path: "a", Content: "mine"})
-	b.do(tool.Call{Name: tool.Write, Path: "c", Content: "C"})
-	b.do(tool.Call{Name: tool.Write, Path: "/out/o", Content: "O"})
-	b.tree.Put("/w/a", "theirs", 0)
-	effects, f := b.Undo(context.Background(), audit.Ref{PlannerTask: "p"})
-	require.NotNil(t, f)
-	require.Len(t, f.Reasons, 2)
-	assert.Equal(t, policy.CodeDenied, f.Reasons[0].Code, "undo can do no more than the tools: no delete on /out")
-	assert.Equal(t, toolbox.CodeConflict, f.Reasons[1].Code)
-	assert.Equal(t, []tool.Effect{{Kind: tool.EffectRemoved, Path: "/w/c"}}, effects)
-	assert.Equal(t, "theirs", b.file("/w/a"))
-	assert.Equal(t, "O", b.file("/out/o"))
+	assert.Equal(t, large, b.file("/w/large"))
 }

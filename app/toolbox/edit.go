@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 
@@ -176,71 +175,50 @@ func (b *Box) whole(ctx context.Context, h workspace.Handle) ([]byte, error) {
 // when it is not what was written (EDT-01).
 func (b *Box) store(ctx context.Context, j *job, h workspace.Handle, data []byte, exec bool) error {
 	before := h.Info()
-	s := &step{task: j.ref.PlannerTask, kind: tool.EffectCreated, path: before.Path, after: digest(data)}
+	k := backup{path: before.Path, fresh: !before.Exists}
+	kind := tool.EffectCreated
 	var want *workspace.Identity
 	if before.Exists {
 		old, err := b.whole(ctx, h)
 		if err != nil {
 			return err
 		}
-		s.kind, s.exec = tool.EffectChanged, before.Mode&0o111 != 0
-		if err := b.backup(ctx, s, old); err != nil {
+		kind, k.exec, want = tool.EffectChanged, before.Mode&0o111 != 0, &before.Identity
+		if err := b.keep(ctx, &k, old); err != nil {
 			return err
 		}
-		want = &before.Identity
 	}
+	defer b.drop(context.WithoutCancel(ctx), k)
 	info, err := h.Replace(ctx, data, exec, want)
 	if err != nil {
-		_ = b.drop(ctx, s)
 		return err
 	}
 	ctx = context.WithoutCancel(ctx) // from here on it is finished or put back
-	if err := b.verify(ctx, s, info); err != nil {
+	sum := digest(data)
+	if err := b.verify(ctx, k, info, sum); err != nil {
 		return err
 	}
-	b.keep(s)
-	return b.effect(j, tool.Effect{Kind: s.kind, Path: info.Path, SHA256: s.after})
+	return b.effect(j, tool.Effect{Kind: kind, Path: info.Path, SHA256: sum})
 }
 
 // verify reads what was written. A file that is another one by now belongs to somebody else and is left alone.
-func (b *Box) verify(ctx context.Context, s *step, written workspace.Info) error {
+func (b *Box) verify(ctx context.Context, k backup, written workspace.Info, sum string) error {
 	h, err := b.Tree.Resolve(ctx, written.Path)
 	if err == nil {
 		defer h.Close() //nolint:errcheck // Replace reports what matters
 		now := h.Info()
 		if !now.Exists || now.Path != written.Path || now.Identity.File != written.Identity.File || now.Identity.Volume != written.Identity.Volume {
-			_ = b.drop(ctx, s)
 			return fault.New(workspace.CodeChanged, "path", b.show(written.Path))
 		}
 		var data []byte
-		if data, err = h.Read(ctx, 0, maxEditBytes+1); err == nil && digest(data) == s.after {
+		if data, err = h.Read(ctx, 0, maxEditBytes+1); err == nil && digest(data) == sum {
 			return nil
 		}
 	}
-	if restored := b.restore(ctx, s); restored != nil {
+	if restored := b.restore(ctx, k); restored != nil {
 		return fault.Wrap(restored, CodeRestore, "path", b.show(written.Path))
 	}
 	return fault.Wrap(err, CodeVerify, "path", b.show(written.Path))
-}
-
-// restore puts the old content back, or removes what did not exist. The backup is dropped only when that worked.
-func (b *Box) restore(ctx context.Context, s *step) error {
-	h, err := b.Tree.Resolve(ctx, s.path)
-	if err != nil {
-		return err
-	}
-	defer h.Close() //nolint:errcheck // Replace reports what matters
-	if s.kind == tool.EffectCreated {
-		return h.Remove(ctx)
-	}
-	old, err := b.content(ctx, s)
-	if err != nil {
-		return err
-	}
-	if _, err := h.Replace(ctx, old, s.exec, nil); err != nil {
-		return err
-	}
-	return b.drop(ctx, s)
 }
 
 // move renames onto a free place; missing directories of the destination are made.
@@ -268,7 +246,6 @@ func (b *Box) move(ctx context.Context, j *job) error {
 	if _, err := from.MoveTo(ctx, to); err != nil {
 		return err
 	}
-	b.keep(&step{task: j.ref.PlannerTask, kind: tool.EffectMoved, path: src.Path, dest: dst.Path})
 	j.result.Text = fmt.Sprintf("moved %s to %s", b.show(src.Path), b.show(dst.Path))
 	return b.effect(j, tool.Effect{Kind: tool.EffectMoved, Path: src.Path, Dest: dst.Path})
 }
@@ -286,7 +263,7 @@ func (b *Box) dest(ctx context.Context, j *job, src workspace.Info) (workspace.H
 	return b.make(ctx, j, name, policy.OpWrite)
 }
 
-// remove deletes a file or a symlink; its content is kept for an undo when it is small enough to be edited.
+// remove deletes a file or a symlink.
 func (b *Box) remove(ctx context.Context, j *job) error {
 	h, err := b.reachExisting(ctx, j, j.call.Path, policy.OpDelete, false)
 	if err != nil {
@@ -294,18 +271,9 @@ func (b *Box) remove(ctx context.Context, j *job) error {
 	}
 	defer h.Close() //nolint:errcheck // Remove reports what matters
 	info := h.Info()
-	s := &step{task: j.ref.PlannerTask, kind: tool.EffectRemoved, path: info.Path, exec: info.Mode&0o111 != 0, lost: true}
-	if info.Mode.IsRegular() && info.Mode.Type()&fs.ModeSymlink == 0 && info.Identity.Size <= maxEditBytes &&
-		b.Policy.Decide(policy.Request{Op: policy.OpRead, Path: info.Path}).Allowed {
-		if old, err := b.whole(ctx, h); err == nil && b.backup(ctx, s, old) == nil {
-			s.lost = false
-		}
-	}
 	if err := h.Remove(ctx); err != nil {
-		_ = b.drop(ctx, s)
 		return err
 	}
-	b.keep(s)
 	j.result.Text = "removed " + b.show(info.Path)
 	return b.effect(j, tool.Effect{Kind: tool.EffectRemoved, Path: info.Path})
 }
@@ -337,7 +305,6 @@ func (b *Box) rmdir(ctx context.Context, j *job) error {
 	if err := h.Rmdir(ctx); err != nil {
 		return err
 	}
-	b.keep(&step{task: j.ref.PlannerTask, kind: tool.EffectRemoved, path: p, dir: true})
 	j.result.Text = "removed directory " + b.show(p)
 	return b.effect(j, tool.Effect{Kind: tool.EffectRemoved, Path: p})
 }

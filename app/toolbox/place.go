@@ -187,7 +187,6 @@ func (b *Box) makeDir(ctx context.Context, j *job, h workspace.Handle) error {
 	if err != nil {
 		return err
 	}
-	b.keep(&step{task: j.ref.PlannerTask, kind: tool.EffectMadeDir, path: info.Path})
 	return b.effect(j, tool.Effect{Kind: tool.EffectMadeDir, Path: info.Path})
 }
 
