@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/core/audit"
@@ -58,7 +59,7 @@ func (e *Engine) admit(req service.RunRequest) *fault.Error {
 		return fault.New(service.CodeRequestTooBig, "size", group(len(req.Request)), "limit", group(maxRequestBytes))
 	case !utf8.ValidString(req.Request) || strings.ContainsRune(req.Request, 0):
 		return fault.New(service.CodeRequestText)
-	case strings.TrimSpace(req.Request) == "":
+	case !strings.ContainsFunc(req.Request, visible):
 		return fault.New(service.CodeRequestEmpty)
 	}
 	if t := req.Temperature; t != nil && (math.IsNaN(*t) || *t < minTemperature || *t > maxTemperature) {
@@ -69,6 +70,9 @@ func (e *Engine) admit(req service.RunRequest) *fault.Error {
 	}
 	return e.admitImages(req.Images)
 }
+
+// visible tells what a reader would see: no space, control or format character (such as a zero-width space).
+func visible(r rune) bool { return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf) }
 
 func (e *Engine) admitImages(images [][]byte) *fault.Error {
 	if len(images) == 0 {
@@ -82,10 +86,10 @@ func (e *Engine) admitImages(images [][]byte) *fault.Error {
 	for i, img := range images {
 		size := int64(len(img))
 		if size > v.MaxImageBytes {
-			return fault.New(service.CodeImageSize, "index", i+1, "size", size, "limit", v.MaxImageBytes)
+			return fault.New(service.CodeImageSize, "index", i, "size", size, "limit", v.MaxImageBytes)
 		}
 		if !isImage(img) {
-			return fault.New(service.CodeImageKind, "index", i+1)
+			return fault.New(service.CodeImageKind, "index", i)
 		}
 		total += size
 	}

@@ -91,6 +91,9 @@ func refusesBadRequests(t *testing.T, s Subject) {
 	} {
 		_, err := s.Runner.Run(context.Background(), c.req)
 		assert.Equal(t, c.code, fault.CodeOf(err), c.name)
+		if c.name == "no image" {
+			assert.EqualValues(t, 1, fault.From(err).Args["index"], "counted from 0, as in the request")
+		}
 	}
 }
 

@@ -71,10 +71,10 @@ const (
 	CodeUnknownSession fault.Code = "run.unknown_session"  // args: session
 	CodeTemperature    fault.Code = "run.temperature"      // args: value, min, max
 	CodeImageCount     fault.Code = "run.image_count"      // args: count, limit
-	CodeImageSize      fault.Code = "run.image_size"       // args: index, size, limit
+	CodeImageSize      fault.Code = "run.image_size"       // args: index (from 0), size, limit
 	CodeImageTotal     fault.Code = "run.image_total"      // args: size, limit
-	CodeImageKind      fault.Code = "run.image_kind"       // args: index — magic bytes are no PNG, JPEG, GIF or WebP
-	CodeImageEncoding  fault.Code = "run.image_encoding"   // args: index — not Base64
+	CodeImageKind      fault.Code = "run.image_kind"       // args: index (from 0) — magic bytes are no PNG, JPEG, GIF or WebP
+	CodeImageEncoding  fault.Code = "run.image_encoding"   // args: index (from 0) — not Base64
 	CodeBusy           fault.Code = "run.busy"             // args: limit
 	CodeStopping       fault.Code = "run.stopping"         // the server is shutting down
 	CodeUnknownTask    fault.Code = "status.unknown_task"  // args: task
