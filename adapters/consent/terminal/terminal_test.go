@@ -12,11 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-mcp/agent-mcp/adapters/consent/terminal"
+	"github.com/agent-mcp/agent-mcp/conformance/consenttest"
 	"github.com/agent-mcp/agent-mcp/ports/consent"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 )
 
 var ctx = context.Background()
+
+func TestAsker_Contract(t *testing.T) {
+	consenttest.Run(t, func(_ *testing.T, p consenttest.Person) (consent.Asker, func() string) {
+		var out bytes.Buffer
+		answer := map[consenttest.Person]string{consenttest.SaysYes: "yes\n", consenttest.SaysNo: "no\n", consenttest.SaysNothing: "\n"}[p]
+		return terminal.New(strings.NewReader(answer), &out, p != consenttest.Nobody), out.String
+	})
+}
 
 func TestAsk_OnlyAnExplicitYes(t *testing.T) {
 	for answer, want := range map[string]bool{
