@@ -222,7 +222,7 @@ func (e *Engine) Status(_ context.Context, taskID, sessionID string) (service.St
 		InputTokens: v.input, OutputTokens: v.output,
 	}
 	if t.State == service.Completed {
-		st.Answer = v.answer
+		st.Answer = plain(v.answer)
 	}
 	if v.fault != nil {
 		st.ErrorCode, st.ErrorText = string(v.fault.Code), e.Catalog.Fault(v.fault)

@@ -248,6 +248,7 @@ func TestEngine_RefusesBadRequests(t *testing.T) {
 	}{
 		"empty":           {service.RunRequest{}, service.CodeRequestEmpty},
 		"blank":           {service.RunRequest{Request: " \n\t\u3000"}, service.CodeRequestEmpty},
+		"invisible":       {service.RunRequest{Request: "\u200b\ufeff \u202e"}, service.CodeRequestEmpty},
 		"10 MiB":          {service.RunRequest{Request: strings.Repeat("a", 10<<20)}, service.CodeRequestTooBig},
 		"invalid UTF-8":   {service.RunRequest{Request: "a\xff"}, service.CodeRequestText},
 		"NUL":             {service.RunRequest{Request: "a\x00b"}, service.CodeRequestText},
