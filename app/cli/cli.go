@@ -5,10 +5,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/service"
@@ -32,7 +34,8 @@ type Deps struct {
 	Catalog func(ctx context.Context, tag, localesDir string) text.Catalog
 	// Admin is used by apply and show.
 	Admin service.Administrator
-	// Server serves until its transport ends (nil), ctx is cancelled (fault.CodeCancelled), or it fails. It prints its
+	// Server serves until its transport ends (nil), ctx is cancelled (fault.CodeCancelled), or it fails (a *ServedError
+	// once it had served). It prints its
 	// own warnings and ready message on Stderr; what it returns is printed here.
 	Server func(ctx context.Context, path string) error
 }
@@ -44,6 +47,7 @@ const (
 	CodeEmptyPath   fault.Code = "usage.empty_path"
 	CodeYesAlone    fault.Code = "usage.yes_alone"
 	CodeMistyped    fault.Code = "usage.mistyped" // args: word, command
+	CodeOutput      fault.Code = "usage.output"   // args: detail — standard output cannot be written; exits with ExitFailed
 	CodeOld         fault.Code = "usage.old"      // args: words; Reasons: what to do instead of each (CLI-05)
 )
 
@@ -56,6 +60,15 @@ const (
 	keyDeclined  text.Key = "apply.declined"
 	keyYes       text.Key = "apply.yes"
 )
+
+// ServedError marks a failure that came after clients were served: an operation that failed, not a start that was refused.
+type ServedError struct{ Err error }
+
+// Error implements error.
+func (e *ServedError) Error() string { return e.Err.Error() }
+
+// Unwrap gives what failed.
+func (e *ServedError) Unwrap() error { return e.Err }
 
 // Main runs one command and returns its exit code. args are without the program's name. It never exits the process.
 func Main(ctx context.Context, args []string, d Deps) int {
@@ -70,11 +83,9 @@ func Main(ctx context.Context, args []string, d Deps) int {
 	}
 	switch cmd.name {
 	case "help":
-		p.out(p.catalog.Text(keyHelp, nil))
-		return ExitDone
+		return p.only(p.catalog.Text(keyHelp, nil))
 	case "version":
-		p.out(p.catalog.Text(keyVersion, map[string]any{"version": d.Version}))
-		return ExitDone
+		return p.only(p.catalog.Text(keyVersion, map[string]any{"version": d.Version}))
 	case "apply":
 		return p.apply(ctx, path, cmd.yes)
 	case "show":
@@ -82,8 +93,7 @@ func Main(ctx context.Context, args []string, d Deps) int {
 		if err != nil {
 			return p.fail(err)
 		}
-		p.out(Show(view, p.catalog, p.style()))
-		return ExitDone
+		return p.only(Show(view, p.catalog, p.style()))
 	}
 	return p.fail(d.Server(ctx, path))
 }
@@ -121,6 +131,26 @@ type printer struct {
 // style of standard output.
 func (p printer) style() Style { return StyleFor(p.StdoutTerminal, p.Getenv) }
 
+// only prints what a command was called for. A full disk loses it, so that is a failure; a reader that had enough
+// (`show | head`) is none.
+func (p printer) only(s string) int {
+	_, err := fmt.Fprintln(p.Stdout, strings.TrimRight(s, "\n"))
+	if err == nil || errors.Is(err, syscall.EPIPE) {
+		return ExitDone
+	}
+	p.fail(fault.Wrap(err, CodeOutput, "detail", system(err)))
+	return ExitFailed
+}
+
+// system is the system's own word for a failure.
+func system(err error) string {
+	var e syscall.Errno
+	if errors.As(err, &e) {
+		return e.Error()
+	}
+	return err.Error()
+}
+
 // out and fail ignore a closed stream: there is nobody left to tell, and the exit code still speaks.
 func (p printer) out(s string) { _, _ = fmt.Fprintln(p.Stdout, strings.TrimRight(s, "\n")) }
 
@@ -129,7 +159,15 @@ func (p printer) fail(err error) int {
 		return ExitDone
 	}
 	f := fault.From(err)
-	_, _ = fmt.Fprintln(p.Stderr, strings.TrimRight(p.catalog.Fault(f), "\n"))
+	code := "[" + string(f.Code) + "] " // the same in every language, as in agent_status
+	if f.Code == fault.CodeCancelled {
+		code = ""
+	}
+	_, _ = fmt.Fprintln(p.Stderr, code+strings.TrimRight(p.catalog.Fault(f), "\n"))
+	var served *ServedError
+	if errors.As(err, &served) && f.Code != fault.CodeCancelled {
+		return ExitFailed
+	}
 	return ExitCode(f, p.applying)
 }
 

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -50,6 +53,7 @@ type shell struct {
 	outcome  service.Outcome
 	fails    error
 	terminal bool
+	stdout   io.Writer // instead of out
 }
 
 func (s *shell) run(t testing.TB, args ...string) int {
@@ -57,8 +61,12 @@ func (s *shell) run(t testing.TB, args ...string) int {
 	s.out.Reset()
 	s.err.Reset()
 	s.calls = nil
+	var stdout io.Writer = &s.out
+	if s.stdout != nil {
+		stdout = s.stdout
+	}
 	return cli.Main(context.Background(), args, cli.Deps{
-		Stdout: &s.out, Stderr: &s.err, StdoutTerminal: s.terminal, StderrTerminal: s.terminal,
+		Stdout: stdout, Stderr: &s.err, StdoutTerminal: s.terminal, StderrTerminal: s.terminal,
 		Getenv: func(name string) string { return s.env[name] }, Executable: "/opt/agent/agent-mcp", Version: "1.2.3",
 		Language: func(context.Context, string) (string, string) { return s.language, "" },
 		Catalog: func(_ context.Context, tag, _ string) text.Catalog {
@@ -217,13 +225,34 @@ func TestMain_ExitCodes(t *testing.T) {
 		require.Equal(t, 1, s.run(t, "apply", "a.yaml"), "the operation failed")
 		require.Equal(t, 2, s.run(t, "a.yaml"), "the start is refused")
 	}
-	s := shell{fails: context.Canceled}
+	s := shell{fails: &cli.ServedError{Err: fault.New("ledger.failed")}}
+	require.Equal(t, 1, s.run(t, "a.yaml"), "it failed while it served; no start was refused")
+	require.Contains(t, s.err.String(), "[ledger.failed] ", "the code is the same in every language")
+	s = shell{fails: context.Canceled}
 	require.Equal(t, 130, s.run(t))
 	s.fails = errors.New("boom")
 	require.Equal(t, 1, s.run(t))
 	s = shell{outcome: service.Declined}
 	require.Equal(t, 3, s.run(t, "apply"))
 	require.Contains(t, s.err.String(), "Declined")
+}
+
+type broken struct{ err error }
+
+func (b broken) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: b.err}
+}
+
+// A full disk loses what show and --help print: exit 1. A reader that left does not.
+func TestMain_OutputLost(t *testing.T) {
+	for err, want := range map[error]int{syscall.ENOSPC: 1, syscall.EPIPE: 0} {
+		for _, args := range [][]string{{"--help"}, {"--version"}, {"show", "a.yaml"}} {
+			s := shell{view: sampleView()}
+			s.stdout = broken{err}
+			require.Equal(t, want, s.run(t, args...), "%v %v", err, args)
+			require.Equal(t, want == 1, strings.Contains(s.err.String(), string(cli.CodeOutput)), s.err.String())
+		}
+	}
 }
 
 func sampleView() service.View {

@@ -34,6 +34,13 @@ func userPrompt(cfg config.Config) (string, error) {
 	if path == "" {
 		return "", nil
 	}
+	info, err := os.Stat(path) // first: to open a pipe would wait for its writer
+	if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return "", fault.Wrap(err, CodePromptUnreadable, "path", path, "detail", reason(err))
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return "", fault.Wrap(err, CodePromptUnreadable, "path", path, "detail", reason(err))

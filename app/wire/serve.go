@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/adapters/clock/system"
+	frontmcp "github.com/agent-mcp/agent-mcp/adapters/front/mcp"
 	"github.com/agent-mcp/agent-mcp/adapters/ident/random"
 	instanceflock "github.com/agent-mcp/agent-mcp/adapters/instance/flock"
 	journalfile "github.com/agent-mcp/agent-mcp/adapters/journal/file"
 	tracefile "github.com/agent-mcp/agent-mcp/adapters/trace/file"
 	"github.com/agent-mcp/agent-mcp/app/admin"
 	"github.com/agent-mcp/agent-mcp/app/auditor"
+	"github.com/agent-mcp/agent-mcp/app/cli"
 	"github.com/agent-mcp/agent-mcp/app/engine"
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/config"
@@ -33,6 +35,7 @@ const (
 	keyWarning   text.Key = "server.warning"   // message
 
 	CodeTransport fault.Code = "server.transport" // args: transport — not served by this version
+	CodeInput     fault.Code = "server.input"     // args: detail — standard input cannot be read
 )
 
 // closeLimit bounds the shut-down: a Task that does not end by then is killed with the process, and its resources are
@@ -52,6 +55,7 @@ type server struct {
 	closers []func() error // run last to first
 
 	openJournal instanceflock.OpenJournal
+	served      bool // clients were served; what fails now is no refused start
 }
 
 // Serve starts the server of a configuration and returns when its client is gone or ctx ends. An error before the ready
@@ -71,6 +75,9 @@ func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) (err er
 			err = errors.Join(err, s.audit.Record(audit.Stop(system.New().Now(), why, code)))
 		}
 		err = errors.Join(err, s.close())
+		if s.served && err != nil {
+			err = &cli.ServedError{Err: err}
+		}
 	}()
 	if t := s.eff.Config.MCP.Transport; t != config.TransportStdio {
 		return fault.New(CodeTransport, "transport", t)
@@ -82,8 +89,12 @@ func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) (err er
 	if err != nil {
 		return err
 	}
+	defer func() { s.served = true }()
 	end, err := front.ServeStdio(ctx, in, out)
 	why = end.String()
+	if f := fault.From(err); f != nil && f.Code == fault.CodeInternal && end == frontmcp.EndInput {
+		err = fault.Wrap(err, CodeInput, "detail", reason(err))
+	}
 	return errors.Join(err, s.drain())
 }
 

@@ -8,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-mcp/agent-mcp/adapters/model/scripted"
+	"github.com/agent-mcp/agent-mcp/app/cli"
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/model"
@@ -199,4 +201,23 @@ func TestServe_RefusesABadStateDirectory(t *testing.T) {
 	err = Serve(context.Background(), eff, p.box, strings.NewReader(""), io.Discard, io.Discard)
 	require.Error(t, err)
 	require.NotEqual(t, fault.CodeInternal, fault.CodeOf(err))
+}
+
+type unreadable struct{}
+
+func (unreadable) Read([]byte) (int, error) {
+	return 0, &os.PathError{Op: "read", Path: "/dev/stdin", Err: syscall.EISDIR}
+}
+
+// Input that cannot be read is told as such, and counts as a failure while serving, not as a refused start.
+func TestServe_UnreadableInput(t *testing.T) {
+	p := newPlace(t, "")
+	p.apply(t)
+	eff, err := Admin(p.box, strings.NewReader(""), io.Discard, false).Load(context.Background(), p.config)
+	require.NoError(t, err)
+	err = Serve(context.Background(), eff, p.box, unreadable{}, io.Discard, io.Discard)
+	require.Equal(t, CodeInput, fault.CodeOf(err))
+	var served *cli.ServedError
+	require.ErrorAs(t, err, &served)
+	require.Contains(t, fault.From(err).Args["detail"], "directory")
 }

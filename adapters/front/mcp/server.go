@@ -41,3 +41,8 @@ func (c *core) note(level trace.Level, name string, fields ...trace.Field) {
 
 // render gives the text of a protocol error.
 func (c *core) render(f *fault.Error) string { return c.catalog.Fault(f) }
+
+// refusal gives the text of a tool result that is an error: its code, which is the same in every language, and its text.
+func (c *core) refusal(f *fault.Error) string {
+	return "[" + string(f.Code) + "] " + c.catalog.Fault(f)
+}

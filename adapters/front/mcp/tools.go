@@ -78,7 +78,7 @@ func (c *core) addTool(tool mcp.Tool, s schema, h handler) {
 			return nil, f // a bug of ours is no result that a model could act on
 		}
 		c.note(trace.Info, "mcp.refused", trace.F("tool", r.tool), trace.F("code", string(f.Code)))
-		return c.result(r, c.catalog.Fault(f), true), nil
+		return c.result(r, c.refusal(f), true), nil
 	})
 }
 
