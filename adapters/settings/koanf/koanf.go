@@ -96,6 +96,9 @@ func resolve(path string) (string, error) {
 	}
 	resolved, err := filepath.EvalSymlinks(abs)
 	if err != nil {
+		if _, e := os.Stat(abs); e != nil {
+			err = e // the same failure in the system's words
+		}
 		return "", failed(abs, err)
 	}
 	return resolved, nil
@@ -113,6 +116,8 @@ func failed(path string, err error) error {
 	return fault.Wrap(err, settings.CodeUnreadable, "path", path, "detail", detail)
 }
 
+var errNotRegular = errors.New("not a regular file")
+
 // read never blocks on a pipe or device: only a regular file is opened.
 func read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
@@ -122,7 +127,7 @@ func read(path string) ([]byte, error) {
 	case info.IsDir():
 		return nil, failed(path, syscall.EISDIR)
 	case !info.Mode().IsRegular():
-		return nil, failed(path, syscall.EINVAL)
+		return nil, failed(path, errNotRegular)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -148,6 +148,13 @@ type pair struct {
 }
 
 func read(files fs.FS, name string) ([]pair, error) {
+	info, err := fs.Stat(files, name) // first: to open a pipe would wait for its writer
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("not a regular file")
+	}
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
