@@ -61,7 +61,7 @@ func (s *Store) place(ctx context.Context, configID string) (string, error) {
 	return filepath.Join(s.dir, configID), nil
 }
 
-// Load implements snapshot.Store. The file, its directory and the store's directory must belong to this user and be
+// Load implements snapshot.Store. The file, its directory, the store's directory and the one above must belong to this user and be
 // writable by nobody else; a symlink is nobody's snapshot.
 func (s *Store) Load(ctx context.Context, configID string) ([]byte, error) {
 	dir, err := s.place(ctx, configID)
@@ -72,10 +72,8 @@ func (s *Store) Load(ctx context.Context, configID string) ([]byte, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fault.New(snapshot.CodeNone, "config", configID)
 	}
-	for _, d := range []string{s.dir, dir} {
-		if err := checkDir(d); err != nil {
-			return nil, err
-		}
+	if err := s.check(dir); err != nil {
+		return nil, err
 	}
 	f, err := openFile(path)
 	if err != nil {
@@ -100,6 +98,25 @@ func (s *Store) Load(ctx context.Context, configID string) ([]byte, error) {
 		return nil, failed(path, errors.New("too large"))
 	}
 	return data, nil
+}
+
+// check refuses a place that somebody else could have changed: the configuration's directory, the store's, and the state
+// directory that holds it, where a whole store could be put in its place. That one may be a symlink of the owner's.
+func (s *Store) check(dir string) error {
+	state := filepath.Dir(s.dir)
+	info, err := os.Stat(state)
+	if err != nil {
+		return failed(state, err)
+	}
+	if detail := foreign(info); detail != "" {
+		return unsafe(state, detail)
+	}
+	for _, d := range []string{s.dir, dir} {
+		if err := checkDir(d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkDir refuses a directory of ours that somebody else could have changed.
@@ -129,10 +146,8 @@ func (s *Store) Save(ctx context.Context, configID string, data []byte) error {
 	if err := s.do("mkdir", func() error { return os.MkdirAll(dir, 0o700) }); err != nil {
 		return failed(dir, err)
 	}
-	for _, d := range []string{s.dir, dir} {
-		if err := checkDir(d); err != nil {
-			return err
-		}
+	if err := s.check(dir); err != nil {
+		return err
 	}
 	unlock, err := lock(dir)
 	if err != nil {

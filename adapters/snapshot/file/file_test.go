@@ -35,9 +35,10 @@ func TestStore_OwnerOnly(t *testing.T) {
 
 func TestStore_RefusesWhatOthersCouldHaveWritten(t *testing.T) { // CFG-05
 	for name, spoil := range map[string]func(t *testing.T, dir string){
-		"a writable file":      func(t *testing.T, dir string) { require.NoError(t, os.Chmod(filepath.Join(dir, "abc", name), 0o620)) },
-		"a writable directory": func(t *testing.T, dir string) { require.NoError(t, os.Chmod(filepath.Join(dir, "abc"), 0o777)) },
-		"a writable store":     func(t *testing.T, dir string) { require.NoError(t, os.Chmod(dir, 0o770)) },
+		"a writable file":            func(t *testing.T, dir string) { require.NoError(t, os.Chmod(filepath.Join(dir, "abc", name), 0o620)) },
+		"a writable directory":       func(t *testing.T, dir string) { require.NoError(t, os.Chmod(filepath.Join(dir, "abc"), 0o777)) },
+		"a writable store":           func(t *testing.T, dir string) { require.NoError(t, os.Chmod(dir, 0o770)) },
+		"a writable state directory": func(t *testing.T, dir string) { require.NoError(t, os.Chmod(filepath.Dir(dir), 0o777)) },
 		"a linked directory": func(t *testing.T, dir string) {
 			require.NoError(t, os.Rename(filepath.Join(dir, "abc"), filepath.Join(dir, "moved")))
 			require.NoError(t, os.Symlink("moved", filepath.Join(dir, "abc")))
