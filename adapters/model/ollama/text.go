@@ -109,7 +109,7 @@ func repeats(s string) bool {
 
 // arguments is an object, also from a string that holds one; what is neither comes back as it was. Absent means none.
 func arguments(raw json.RawMessage) json.RawMessage {
-	b := bytes.TrimSpace(raw)
+	b := bytes.ToValidUTF8(bytes.TrimSpace(raw), []byte("\uFFFD")) // it goes back to the server, into a body that must be UTF-8
 	if len(b) == 0 || string(b) == "null" || string(b) == `""` {
 		return json.RawMessage("{}")
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -184,9 +185,17 @@ func TestNew_RefusesBadURLs(t *testing.T) {
 func sent(t *testing.T, req model.Request) map[string]any {
 	t.Helper()
 	var body map[string]any
+	require.NoError(t, json.Unmarshal(sentBytes(t, req), &body))
+	return body
+}
+
+func sentBytes(t *testing.T, req model.Request) (body []byte) {
+	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, "/prefix/api/chat", r.URL.Path)
-		assert.NoError(t, json.NewDecoder(r.Body).Decode(&body))
+		var err error
+		body, err = io.ReadAll(r.Body)
+		assert.NoError(t, err)
 		_, _ = io.WriteString(w, good)
 	}))
 	defer srv.Close()
@@ -250,6 +259,15 @@ func TestChat_HistoryArgumentsAreObjects(t *testing.T) {
 		msg := sent(t, req)["messages"].([]any)[1].(map[string]any)
 		assert.Equal(t, want, msg["tool_calls"].([]any)[0].(map[string]any)["function"].(map[string]any)["arguments"], in)
 		assert.Equal(t, "", msg["content"], "content is always there")
+	}
+}
+
+// What a model wrote in broken UTF-8 goes back as UTF-8: a body that is not is refused by strict servers, for the rest of the Task.
+func TestChat_HistoryIsUTF8(t *testing.T) {
+	for _, in := range []string{"{\"a\":\"\xff\xc0\"}", "{\"\xfe\":1}", "\xff", "\"\xff\""} {
+		req := hello()
+		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Content: "\xff", ToolCalls: []model.ToolCall{{ID: "1", Name: "x\xff", Arguments: json.RawMessage(in)}}})
+		assert.True(t, utf8.Valid(sentBytes(t, req)), in)
 	}
 }
 
