@@ -282,6 +282,7 @@ func (m *machine) result(p *pending, r tool.Result) Cause {
 		m.work.Again = m.work.Again || slices.ContainsFunc(m.denied, same)
 		m.denied = push(m.denied, d)
 		p.Answer += "\n" + prompt.Note + "Denied by the owner's policy. Do not make this call again; use what is allowed."
+		m.refusal = r.Fault
 		c := Cause{Code: CauseDenied, Tool: p.Call.Name}
 		m.note(Note{Kind: NoteDenied, Cause: c, Detail: string(r.Fault.Code)})
 		return c

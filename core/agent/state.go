@@ -58,6 +58,7 @@ type State struct {
 	thinkOff   bool
 	resume     Phase // what a summary interrupts
 	lastError  *fault.Error
+	refusal    *fault.Error // the policy's last denial
 	finishes   int
 	outcome    *Outcome
 }

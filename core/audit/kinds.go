@@ -155,9 +155,9 @@ func Recovered(at time.Time, instance string, res journal.Resource, f *fault.Err
 
 // Enforced records what this host enforces, once at start.
 func Enforced(at time.Time, rep sandbox.Report) Record {
-	enforced := map[string]any{}
-	for _, a := range rep.Abilities {
-		enforced[string(a.Item)] = a.Strength.String() + " " + a.Mechanism
+	enforced := make([]string, len(rep.Abilities)) // no object: "credentials" as a key would be redacted as a secret
+	for i, a := range rep.Abilities {
+		enforced[i] = string(a.Item) + ": " + a.Strength.String() + ", " + a.Mechanism
 	}
 	missing := make([]string, len(rep.Missing))
 	for i, m := range rep.Missing {
