@@ -26,6 +26,7 @@ const (
 	CodeRefused       fault.Code = "admin.refused"          // args: path, count; Reasons: every problem
 	CodeWorkspaceLink fault.Code = "admin.workspace_link"   // args: path, target
 	CodeMissing       fault.Code = "admin.missing"          // args: what, path
+	CodePathText      fault.Code = "admin.path_text"        // args: what, path — not UTF-8, so it could not be compared later
 	CodeNoDirectory   fault.Code = "admin.not_directory"    // args: what, path
 	CodeWholeSystem   fault.Code = "admin.whole_filesystem" // args: what, path
 	CodeGroupWritable fault.Code = "admin.group_writable"   // args: alias, path

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/core/broker"
 	"github.com/agent-mcp/agent-mcp/core/change"
@@ -148,6 +149,8 @@ func (r *resolver) resolve(ctx context.Context, layers []settings.Layer) error {
 func (r *resolver) identify(ctx context.Context, what, path string) (id image.Identity, ok bool, err error) {
 	id, err = r.s.d.Image.Identify(ctx, path)
 	switch code := fault.CodeOf(err); {
+	case err == nil && !utf8.ValidString(id.Path):
+		r.problem(CodePathText, "what", what, "path", id.Path)
 	case err == nil:
 		return id, true, nil
 	case ctx.Err() != nil:

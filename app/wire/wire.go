@@ -54,7 +54,7 @@ func Version() string {
 // host collects what the configuration needs to know about the machine.
 func host() config.Host {
 	home, err := os.UserHomeDir()
-	if err != nil {
+	if err != nil || !filepath.IsAbs(home) { // a relative one would mean another place in every directory
 		home = ""
 	}
 	h := config.Host{

@@ -101,6 +101,9 @@ func resolve(path string) (string, error) {
 		}
 		return "", failed(abs, err)
 	}
+	if !utf8.ValidString(resolved) { // it is stored, compared and shown as text
+		return "", failed(resolved, errPathText)
+	}
 	return resolved, nil
 }
 
@@ -116,7 +119,10 @@ func failed(path string, err error) error {
 	return fault.Wrap(err, settings.CodeUnreadable, "path", path, "detail", detail)
 }
 
-var errNotRegular = errors.New("not a regular file")
+var (
+	errNotRegular = errors.New("not a regular file")
+	errPathText   = errors.New("its path is not UTF-8 text")
+)
 
 // read never blocks on a pipe or device: only a regular file is opened.
 func read(path string) ([]byte, error) {
