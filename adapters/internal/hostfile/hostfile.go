@@ -132,22 +132,3 @@ func Same(f *os.File, path string) bool {
 	b, err := os.Lstat(path)
 	return err == nil && os.SameFile(a, b)
 }
-
-// WriteAtomic replaces the file at path: readers see the old or the new bytes. It is not synced to the disk.
-func WriteAtomic(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
-}

@@ -86,18 +86,3 @@ func TestTryLock_OneHolderAtATime(t *testing.T) {
 	assert.False(t, hostfile.Same(b, path))
 	require.NoError(t, b.Close())
 }
-
-func TestWriteAtomic_ReplacesAndLeavesNothing(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "f")
-	require.NoError(t, hostfile.WriteAtomic(path, []byte("one")))
-	require.NoError(t, hostfile.WriteAtomic(path, []byte("two")))
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "two", string(data))
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "d"), 0o700))
-	assert.Error(t, hostfile.WriteAtomic(filepath.Join(dir, "d"), nil))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, entries, 2)
-}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -45,7 +46,7 @@ func (t *Turn) Acquire(ctx context.Context, me turn.Holder, onWait func(turn.Hol
 	}
 	data, err := json.Marshal(me)
 	if err == nil {
-		err = hostfile.WriteAtomic(t.holder, data)
+		err = t.write(data)
 	}
 	if err != nil {
 		_ = f.Close()
@@ -58,6 +59,23 @@ func (t *Turn) Acquire(ctx context.Context, me turn.Holder, onWait func(turn.Hol
 			_ = f.Close()
 		})
 	}, nil
+}
+
+// write says who holds the turn. It needs no temporary file, which a crash could leave behind: only the holder of the lock
+// writes, and who reads half of it reads again at the next poll.
+func (t *Turn) write(data []byte) error {
+	if err := os.Remove(t.holder); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, _, err := hostfile.OpenAppend(t.holder)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
 }
 
 // maxHolder bounds what is read of a file that somebody else may have written, in bytes.
