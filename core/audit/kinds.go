@@ -99,13 +99,9 @@ func ProcessEnd(at time.Time, ref Ref, run string, r sandbox.Result, f *fault.Er
 	if f != nil {
 		return record(at, KindProcessEnd, ref, "run", run, "started", false, "code", string(f.Code))
 	}
-	enforced := map[string]any{}
-	for _, a := range r.Enforced {
-		enforced[string(a.Item)] = a.Strength.String()
-	}
 	return record(at, KindProcessEnd, ref, "run", run, "started", r.Started, "end", string(r.End), "exit_code", r.ExitCode,
 		"signal", r.Signal, "elapsed", r.Elapsed, "stdout_bytes", r.Stdout.Total, "stderr_bytes", r.Stderr.Total,
-		"denials", len(r.Denials), "enforced", enforced)
+		"denials", len(r.Denials), "enforced", abilities(r.Enforced))
 }
 
 // Effect records a side effect that was observed: a write, a delete, or both for a move. EffectRead, EffectListed and
@@ -155,15 +151,23 @@ func Recovered(at time.Time, instance string, res journal.Resource, f *fault.Err
 
 // Enforced records what this host enforces, once at start.
 func Enforced(at time.Time, rep sandbox.Report) Record {
-	enforced := make([]string, len(rep.Abilities)) // no object: "credentials" as a key would be redacted as a secret
-	for i, a := range rep.Abilities {
-		enforced[i] = string(a.Item) + ": " + a.Strength.String() + ", " + a.Mechanism
-	}
 	missing := make([]string, len(rep.Missing))
 	for i, m := range rep.Missing {
 		missing[i] = string(m.Code)
 	}
-	return record(at, KindSandboxProof, Ref{}, "platform", rep.Platform, "level", int(rep.Level), "enforced", enforced, "missing", missing)
+	return record(at, KindSandboxProof, Ref{}, "platform", rep.Platform, "level", int(rep.Level), "enforced", abilities(rep.Abilities), "missing", missing)
+}
+
+// abilities writes what was enforced as a list: "credentials" as a key would be redacted as a secret.
+func abilities(list []sandbox.Ability) []string {
+	out := make([]string, len(list))
+	for i, a := range list {
+		out[i] = string(a.Item) + ": " + a.Strength.String()
+		if a.Mechanism != "" {
+			out[i] += ", " + a.Mechanism
+		}
+	}
+	return out
 }
 
 func total(texts []string) (n int) {

@@ -26,7 +26,7 @@ func command() int {
 	only := flag.Bool("scripted", false, "use the scripted model even when an Ollama answers")
 	limit := flag.Duration("timeout", 15*time.Minute, "give up after this long")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
@@ -36,10 +36,11 @@ func command() int {
 		return 2
 	}
 	if err := run(ctx, say, *keep, *only); err != nil {
-		say.line("failed", "error", err.Error())
 		if errors.Is(ctx.Err(), context.Canceled) {
+			say.line("interrupted")
 			return 130
 		}
+		say.line("failed", "error", err.Error())
 		return 1
 	}
 	return 0
@@ -60,6 +61,9 @@ func run(ctx context.Context, say *speaker, keep, only bool) (err error) {
 			return
 		}
 		err = errors.Join(err, os.RemoveAll(scratch))
+		if err == nil {
+			say.line("removed", "path", scratch)
+		}
 	}()
 	say.title("title")
 

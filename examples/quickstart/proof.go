@@ -38,7 +38,7 @@ func auditTrail(_ context.Context, say *speaker, h *home, o *outcome, scripted b
 		}
 		say.line("audit.file", "path", file)
 		for _, l := range lines {
-			say.record(l, seen)
+			say.record(h, l, seen)
 		}
 		rep, err := audit.Verify(func(fn func([]byte) bool) error {
 			for _, l := range lines {
@@ -72,7 +72,7 @@ func auditTrail(_ context.Context, say *speaker, h *home, o *outcome, scripted b
 }
 
 // record prints one audit line in short and notes what it proves.
-func (s *speaker) record(line string, seen map[string]bool) {
+func (s *speaker) record(h *home, line string, seen map[string]bool) {
 	var r map[string]any
 	if json.Unmarshal([]byte(line), &r) != nil {
 		return
@@ -90,17 +90,30 @@ func (s *speaker) record(line string, seen map[string]bool) {
 		}
 	}
 	var b strings.Builder
-	for _, k := range slices.Sorted(maps.Keys(fields)) {
-		v, _ := json.Marshal(fields[k])
-		if text := string(v); len(text) <= 60 {
-			fmt.Fprintf(&b, " %s=%s", k, strings.Trim(text, `"`))
+	for _, k := range telling(fields) {
+		if k == "args_bytes" || k == "run" || k == "text_bytes" || k == "sha256" {
+			continue // in the file
 		}
+		v, _ := json.Marshal(fields[k])
+		fmt.Fprintf(&b, " %s=%s", k, cut(strings.Trim(strings.ReplaceAll(string(v), h.workspace+"/", ""), `"`), 48))
 	}
 	at, _ := r["at"].(string)
 	if len(at) > 19 {
 		at = at[11:19]
 	}
-	fmt.Fprintf(s.out, "   %4v %s %-16s%s\n", r["seq"], at, kind, cut(b.String(), 120))
+	fmt.Fprintln(s.out, cut(fmt.Sprintf("   %3v %s %-16s%s", r["seq"], at, kind, b.String()), 110))
+}
+
+// telling orders the fields so that what tells most stands first and survives the cut.
+func telling(fields map[string]any) []string {
+	first := []string{"to", "tool", "alias", "effect", "path", "end", "exit_code", "reasons", "target"}
+	keys := slices.DeleteFunc(slices.Clone(first), func(k string) bool { _, ok := fields[k]; return !ok })
+	for _, k := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(first, k) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
 }
 
 func cut(s string, n int) string {
