@@ -25,6 +25,10 @@ func runAttackIfAsked() {
 	if len(os.Args) == 0 || os.Args[0] != attackName {
 		return
 	}
+	if len(os.Args) > 1 {
+		leaderlessIfAsked(os.Args[1])
+		hideIfAsked(os.Args[1])
+	}
 	if len(os.Args) > 1 { // a thread bomb
 		var all sync.WaitGroup
 		all.Add(500)
@@ -87,6 +91,8 @@ func cstr(s string) uintptr {
 	held = append(held, b)
 	return uintptr(unsafe.Pointer(&b[0]))
 }
+
+func addr(b []byte) uintptr { return uintptr(unsafe.Pointer(&b[0])) }
 
 var held [][]byte
 
@@ -232,20 +238,11 @@ var attacks = []attack{
 		_ = os.WriteFile("/dev/shm/x", []byte("#!/bin/sh\n"), 0o755)
 		return execute("/dev/shm/x")
 	}, "EACCES"},
-	{"plain memfd", call(319, 279, cstr("m"), 0), "EPERM"},
-	{"executable memfd", call(319, 279, cstr("m"), 0x10), "EPERM"},
-	{"sealed memfd exec", func() error {
-		fd, _, e := syscall.Syscall(nr(319, 279), cstr("m"), 8, 0)
-		if e != 0 {
-			return e
-		}
-		path := "/proc/self/fd/" + strconv.Itoa(int(fd))
-		_ = os.WriteFile(path, []byte("#!/bin/sh\n"), 0)
-		if err := syscall.Fchmod(int(fd), 0o777); err != nil {
-			return err
-		}
-		return syscall.Exec(path, []string{"x"}, nil)
-	}, denied},
+	{"plain memfd", call(319, 279, cstr("m"), 0), "ENOSYS"},
+	{"executable memfd", call(319, 279, cstr("m"), 0x10), "ENOSYS"},
+	{"sealed memfd", call(319, 279, cstr("m"), 8), "ENOSYS"},
+	{"vmsplice", call(278, 75, 1, 0, 0, 0), "ENOSYS"},
+	{"write to /dev/zero", func() error { return write("/dev/zero") }, "EACCES"},
 	{"set-user-ID program", func() error {
 		for _, su := range []string{"/usr/bin/su", "/usr/bin/sudo", "/usr/bin/mount"} {
 			if info, err := os.Stat(su); err == nil && info.Mode()&os.ModeSetuid != 0 {
@@ -323,7 +320,7 @@ var attacks = []attack{
 			target, _ := os.Readlink("/proc/self/fd/" + e.Name())
 			if n, _ := strconv.Atoi(e.Name()); n > 2 && !strings.Contains(target, "eventpoll") && !strings.Contains(target, "eventfd") &&
 				!strings.HasPrefix(target, "/proc/") && target != "" && !strings.Contains(target, "pidfd") &&
-				!strings.HasPrefix(target, os.Getenv("RO")) && !strings.Contains(target, "memfd:m") && target != nx("prog") && !strings.HasPrefix(target, "user:") {
+				!strings.HasPrefix(target, os.Getenv("RO")) && target != nx("prog") && !strings.HasPrefix(target, "user:") {
 				return fmt.Errorf("%s is %s", e.Name(), target)
 			}
 		}

@@ -307,7 +307,7 @@ func (h *helper) devices() error {
 			return err
 		}
 	}
-	pts, err := kernel.NewFS("devpts", kernel.NoExec, kernel.Option{Key: "newinstance"}, kernel.Option{Key: "mode", Value: "0620"}, kernel.Option{Key: "ptmxmode", Value: "0666"})
+	pts, err := kernel.NewFS("devpts", kernel.NoExec, kernel.Option{Key: "newinstance"}, kernel.Option{Key: "mode", Value: "0620"}, kernel.Option{Key: "max", Value: "256"}, kernel.Option{Key: "ptmxmode", Value: "0666"})
 	if err != nil {
 		return err
 	}

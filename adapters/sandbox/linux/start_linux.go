@@ -17,7 +17,8 @@ import (
 // behind it, for threads and for a listener that is late.
 const (
 	tasksPerProcess = 64
-	ownTasks        = 32 // room for the helper's own threads
+	ownTasks        = 32    // room for the helper's own threads
+	mostFiles       = 16384 // descriptors of one process: each holds kernel memory that nobody counts
 )
 
 // start confines a second thread, forks the entry from it, and watches until nothing is left. It returns only when the
@@ -145,7 +146,10 @@ func (h *helper) limit(entry int) error {
 	for _, l := range []struct {
 		what int
 		max  uint64
-	}{{kernel.LimitCore, 0}, {kernel.LimitTasks, tasks}, {kernel.LimitData, uint64(h.order.Memory)}} {
+	}{
+		{kernel.LimitCore, 1}, // 0 would not keep a dump from a handler that core_pattern names: core(5)
+		{kernel.LimitTasks, tasks}, {kernel.LimitData, uint64(h.order.Memory)}, {kernel.LimitFiles, mostFiles},
+	} {
 		if err := kernel.Limit(entry, l.what, l.max); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return step("limit", err)
 		}
@@ -197,6 +201,7 @@ type watcher struct {
 	limited  atomic.Bool
 	oom      atomic.Bool
 	first    bool      // the entry's own fork was answered
+	shared   int64     // bytes of shared anonymous memory granted
 	granted  [64]grant // forks that were allowed and whose child was not seen yet
 	known    []int32
 }
@@ -217,7 +222,11 @@ func (w *watcher) watch() {
 		}
 		if asked {
 			if q, ok := kernel.Ask(w.listener); ok {
-				kernel.Answer(w.listener, q, w.mayFork(q.TID))
+				if q.Map > 0 {
+					kernel.Answer(w.listener, q, w.mayShare(q.Map))
+				} else {
+					kernel.Answer(w.listener, q, w.mayFork(q.TID))
+				}
 			}
 		}
 		if now := time.Now(); now.Sub(last) >= every {
@@ -229,11 +238,26 @@ func (w *watcher) watch() {
 
 func (w *watcher) memory() {
 	w.tree.Scan()
-	sum := w.tree.Memory() + kernel.UsedBytes(w.h.tmp) + kernel.UsedBytes(w.h.shm) + kernel.SysVMemory()
+	sum := w.tree.Memory() + kernel.UsedBytes(w.h.tmp) + kernel.UsedBytes(w.h.shm) + kernel.SysVMemory() + w.tree.SocketMemory()
 	if sum > w.h.order.Memory && w.entry.Load() != 0 {
 		w.oom.Store(true)
 		_ = syscall.Kill(-1, syscall.SIGKILL)
 	}
+}
+
+// mayShare decides on more shared anonymous memory. Its pages outlive their mappings, where nothing shows them, so what was
+// granted counts until no process maps any. It is then at most as much again as the limit.
+func (w *watcher) mayShare(size int64) bool {
+	if size > w.h.order.Memory-w.shared {
+		if w.tree.Scan(); w.shared > 0 && !w.tree.HasSharedAnon() {
+			w.shared = 0
+		}
+	}
+	if size > w.h.order.Memory-w.shared {
+		return false
+	}
+	w.shared += size
+	return true
 }
 
 // mayFork decides on one more process. Live processes count, and so do forks that were allowed but whose child did not

@@ -96,10 +96,14 @@ func TestBuild_Verdicts(t *testing.T) {
 				{"ioctl", []uint64{0, 0x5412 | 1<<32}, Errno(EPERM)},
 				{"ioctl", []uint64{0, 0x541c}, Errno(EPERM)}, // TIOCLINUX
 				{"ioctl", []uint64{0, 0x5413}, Allow},        // TIOCGWINSZ
-				{"memfd_create", []uint64{0, 0}, Errno(EPERM)},
-				{"memfd_create", []uint64{0, 0x10}, Errno(EPERM)}, // MFD_EXEC
-				{"memfd_create", []uint64{0, 8 << 32}, Errno(EPERM)},
-				{"memfd_create", []uint64{0, 8 | 1}, Allow},
+				{"memfd_create", []uint64{0, 0}, Errno(ENOSYS)},
+				{"memfd_create", []uint64{0, 8 | 1}, Errno(ENOSYS)}, // RES-01: a file that no limit sees
+				{"vmsplice", nil, Errno(ENOSYS)},
+				{"mmap", []uint64{0, 1, 3, 0x21}, Notify}, // RES-01: shared and anonymous
+				{"mmap", []uint64{0, 1, 3, 0x21 | 0x4000 | high}, Notify},
+				{"mmap", []uint64{0, 1, 3, 0x23}, Notify},
+				{"mmap", []uint64{0, 1, 3, 0x22}, Allow}, // private
+				{"mmap", []uint64{0, 1, 3, 0x01}, Allow}, // a file
 				{"clone", []uint64{0x11}, Notify},
 				{"clone", []uint64{0x4111}, Notify}, // vfork
 				{"clone", []uint64{0x10f00}, Allow}, // a thread

@@ -1,8 +1,11 @@
 package filter
 
 // absent calls look as if the kernel did not have them, so that programs fall back: clone3 hides its flags behind a
-// pointer, io_uring runs calls that seccomp never sees, secret memory hides from the memory limit.
-var absent = []string{"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "memfd_secret"}
+// pointer, io_uring runs calls that seccomp never sees; files in anonymous memory, secret memory and pages given to a pipe
+// hide from the memory limit, and the first can be executable images that Landlock does not see.
+var absent = []string{
+	"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "memfd_create", "memfd_secret", "vmsplice",
+}
 
 // denied calls fail with EPERM: new mounts and namespaces, other processes' memory and descriptors, the kernel's
 // administration, keys.
@@ -52,6 +55,7 @@ var tables = map[string]table{
 		"lookup_dcookie":    212,
 		"memfd_create":      319,
 		"memfd_secret":      447,
+		"mmap":              9,
 		"modify_ldt":        154,
 		"mount":             165,
 		"mount_setattr":     442,
@@ -82,6 +86,7 @@ var tables = map[string]table{
 		"userfaultfd":       323,
 		"vfork":             58,
 		"vhangup":           153,
+		"vmsplice":          278,
 	}},
 	"arm64": {audit: 0xc00000b7, nr: map[string]uint32{
 		"acct":              89,
@@ -109,6 +114,7 @@ var tables = map[string]table{
 		"lookup_dcookie":    18,
 		"memfd_create":      279,
 		"memfd_secret":      447,
+		"mmap":              222,
 		"mount":             40,
 		"mount_setattr":     442,
 		"move_mount":        429,
@@ -136,5 +142,6 @@ var tables = map[string]table{
 		"unshare":           97,
 		"userfaultfd":       282,
 		"vhangup":           58,
+		"vmsplice":          75,
 	}},
 }

@@ -115,6 +115,7 @@ const (
 	LimitCore  = unix.RLIMIT_CORE
 	LimitTasks = unix.RLIMIT_NPROC
 	LimitData  = unix.RLIMIT_DATA
+	LimitFiles = unix.RLIMIT_NOFILE
 )
 
 // Hide makes the process's /proc entries unreadable for others of its user, and dies with the creating thread.

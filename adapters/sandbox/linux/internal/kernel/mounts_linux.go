@@ -113,11 +113,13 @@ func MakeLink(dir int, target, name string) error {
 	return nil
 }
 
-// UsedBytes is what a tmpfs holds (statfs(2)).
+const inodeBytes = 1536 // of kernel memory for one file of a tmpfs and its name
+
+// UsedBytes is what a tmpfs holds, names of empty files included (statfs(2)).
 func UsedBytes(fd int) int64 {
 	var s unix.Statfs_t
 	if unix.Fstatfs(fd, &s) != nil {
 		return 0
 	}
-	return int64(s.Blocks-s.Bfree) * s.Bsize
+	return int64(s.Blocks-s.Bfree)*s.Bsize + int64(s.Files-s.Ffree)*inodeBytes
 }

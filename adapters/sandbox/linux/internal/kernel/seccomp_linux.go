@@ -53,6 +53,7 @@ type response struct {
 type Question struct {
 	id  uint64
 	TID int32 // the asking thread, in this process's pid namespace
+	Map int64 // bytes of shared anonymous memory it wants; 0 when it wants a process
 }
 
 // Ask takes the next question; ok is false when the asker is gone by now.
@@ -61,16 +62,24 @@ func Ask(listener int) (q Question, ok bool) {
 	if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); e != 0 {
 		return Question{}, false
 	}
-	return Question{id: n.id, TID: int32(n.pid)}, true
+	q = Question{id: n.id, TID: int32(n.pid)}
+	if n.nr == unix.SYS_MMAP {
+		q.Map = int64(max(1, min(n.args[1], 1<<62)))
+	}
+	return q, true
 }
 
-// Answer lets the call go on, or makes it fail with EAGAIN.
+// Answer lets the call go on, or makes it fail with EAGAIN for a process and ENOMEM for memory. Letting it go on is safe:
+// all that decides are numbers in registers.
 func Answer(listener int, q Question, allow bool) {
 	r := response{id: q.id}
 	if allow {
 		r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
 	} else {
 		r.error = -int32(unix.EAGAIN)
+		if q.Map > 0 {
+			r.error = -int32(unix.ENOMEM)
+		}
 	}
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r)))
 }

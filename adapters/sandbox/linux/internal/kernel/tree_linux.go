@@ -15,6 +15,7 @@ type Tree struct {
 	buf  []byte
 	text []byte
 	path [64]byte
+	tids []int32
 	Pids []int32 // result of Scan, ascending, without PID 1
 }
 
@@ -24,19 +25,24 @@ func NewTree(proc int) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{proc: proc, dir: dir, buf: make([]byte, 32<<10), text: make([]byte, 8<<10), Pids: make([]int32, 0, 4096)}, nil
+	return &Tree{proc: proc, dir: dir, buf: make([]byte, 32<<10), text: make([]byte, 8<<10), tids: make([]int32, 0, 64), Pids: make([]int32, 0, 4096)}, nil
 }
 
 // Scan lists the processes (not threads), zombies included.
 func (t *Tree) Scan() {
-	t.Pids = t.Pids[:0]
 	if _, err := unix.Seek(t.dir, 0, 0); err != nil {
+		t.Pids = t.Pids[:0]
 		return
 	}
+	t.Pids = t.numbers(t.dir, t.Pids[:0])
+}
+
+// numbers appends the names in a directory that are numbers greater than 1.
+func (t *Tree) numbers(dir int, to []int32) []int32 {
 	for {
-		n, _, e := unix.Syscall(unix.SYS_GETDENTS64, uintptr(t.dir), uintptr(unsafe.Pointer(&t.buf[0])), uintptr(len(t.buf)))
+		n, _, e := unix.Syscall(unix.SYS_GETDENTS64, uintptr(dir), uintptr(unsafe.Pointer(&t.buf[0])), uintptr(len(t.buf)))
 		if e != 0 || n == 0 {
-			return
+			return to
 		}
 		for off := 0; off < int(n); {
 			d := (*unix.Dirent)(unsafe.Pointer(&t.buf[off]))
@@ -52,21 +58,11 @@ func (t *Tree) Scan() {
 				pid = pid*10 + int32(c-'0')
 			}
 			if pid > 1 {
-				t.Pids = append(t.Pids, pid)
+				to = append(to, pid)
 			}
 			off += int(d.Reclen)
 		}
 	}
-}
-
-// Memory is the sum over the last Scan of private and shared anonymous resident memory, in bytes. Shared pages count
-// once per process that has them.
-func (t *Tree) Memory() (sum int64) {
-	for _, pid := range t.Pids {
-		b := t.read(pid, "/status\x00")
-		sum += (field(b, "RssAnon:") + field(b, "RssShmem:")) << 10
-	}
-	return sum
 }
 
 // Asleep reports that a thread waits interruptibly, is stopped, dead or gone: it is not inside fork(2).
@@ -81,6 +77,20 @@ func (t *Tree) Asleep(tid int32) bool {
 }
 
 func (t *Tree) read(pid int32, suffix string) []byte {
+	fd, ok := t.open(pid, suffix)
+	if !ok {
+		return nil
+	}
+	n, _, e := unix.Syscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&t.text[0])), uintptr(len(t.text)))
+	_, _, _ = unix.Syscall(unix.SYS_CLOSE, fd, 0, 0)
+	if e != 0 {
+		return nil
+	}
+	return t.text[:n]
+}
+
+// open opens a file below /proc/PID; pid 0 is /proc itself. The suffix ends with a NUL byte.
+func (t *Tree) open(pid int32, suffix string) (fd uintptr, ok bool) {
 	digits := [12]byte{}
 	i := len(digits)
 	for n := pid; n > 0; n /= 10 {
@@ -90,15 +100,7 @@ func (t *Tree) read(pid int32, suffix string) []byte {
 	k := copy(t.path[:], digits[i:])
 	copy(t.path[k:], suffix)
 	fd, _, e := unix.Syscall6(unix.SYS_OPENAT, uintptr(t.proc), uintptr(unsafe.Pointer(&t.path[0])), unix.O_RDONLY|unix.O_CLOEXEC, 0, 0, 0)
-	if e != 0 {
-		return nil
-	}
-	n, _, e := unix.Syscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&t.text[0])), uintptr(len(t.text)))
-	_, _, _ = unix.Syscall(unix.SYS_CLOSE, fd, 0, 0)
-	if e != 0 {
-		return nil
-	}
-	return t.text[:n]
+	return fd, e == 0
 }
 
 // field finds "\nName:   123" and returns 123.
@@ -117,21 +119,6 @@ func field(b []byte, name string) (v int64) {
 		}
 	}
 	return v
-}
-
-// SysVMemory is the resident System V shared memory of this IPC namespace, in bytes: shmctl(2), SHM_INFO.
-func SysVMemory() int64 {
-	var info struct { // struct shm_info
-		used     int32
-		_        int32
-		tot, rss uint64
-		swp      uint64
-		_, _     uint64
-	}
-	if _, _, e := unix.Syscall(unix.SYS_SHMCTL, 0, 14, uintptr(unsafe.Pointer(&info))); e != 0 {
-		return 0
-	}
-	return int64(info.rss+info.swp) * int64(unix.Getpagesize())
 }
 
 // OwnThreads counts the threads of this process.
