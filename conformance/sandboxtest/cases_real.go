@@ -5,6 +5,7 @@ import (
 	"net"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
@@ -55,13 +57,38 @@ func (s *suite) limits(t *testing.T) { // RES-01
 	})
 	t.Run("wall clock", func(t *testing.T) {
 		spec := s.spec(root, r, "out|10", "sleep|60000")
-		spec.Limits.WallClock = 300 * time.Millisecond
+		spec.Limits.WallClock = 3 * time.Second // long enough for a slow machine to start the probe
 		res, err := s.box.Run(context.Background(), spec)
 		require.NoError(t, err)
 		assert.Equal(t, sandbox.EndTimedOut, res.End)
 		assert.Equal(t, -1, res.ExitCode)
 		assert.EqualValues(t, 10, res.Stdout.Total, "what was written before stays")
 	})
+}
+
+// descendants: whatever an entry may and may not do, its child and grandchild may and may not do.
+func (s *suite) descendants(t *testing.T) { // PRC-07, SEC-INV-03, AT-12, AT-21
+	secret := filepath.Join(s.Host.TempDir(t), "secret")
+	s.Host.Write(t, secret, "k")
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer func() { _ = tcp.Close() }()
+	for _, set := range []rights.Set{r, rw, rwd, rwxd} {
+		root := s.Host.TempDir(t)
+		prog := filepath.Join(root, "prog")
+		s.Host.Program(t, prog)
+		for _, verb := range []string{
+			"read|" + secret, "write|" + secret + "|x", "list|" + filepath.Dir(secret), "dial|tcp|" + tcp.Addr().String(), "environ|",
+			"write|" + prog + "2|x", "append|" + prog + "|", "start|" + prog, "mkdir|" + root + "/d/e", "chmod|" + prog, "remove|" + root + "/gone",
+		} {
+			got := s.run(t, s.spec(root, set, verb, "below|"+verb, "below|below|"+verb))
+			assert.Equal(t, got[verb], got["below|"+verb], "%s: child", set)
+			assert.Equal(t, got[verb], got["below|below|"+verb], "%s: grandchild", set)
+			if strings.Contains(verb, secret) || strings.HasPrefix(verb, "dial") {
+				assert.Contains(t, []string{"denied", "missing"}, got["below|below|"+verb], verb)
+			}
+		}
+	}
 }
 
 func (s *suite) ending(t *testing.T) {

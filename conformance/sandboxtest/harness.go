@@ -59,6 +59,7 @@ func Run(t *testing.T, h Harness) {
 	if h.Real {
 		t.Run("limits", s.limits)
 		t.Run("ending", s.ending)
+		t.Run("descendants", s.descendants)
 		t.Run("nothing_survives", s.nothingSurvives)
 	}
 }

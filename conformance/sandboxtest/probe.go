@@ -35,7 +35,8 @@ type System interface {
 	Environ() []string
 	Stdin() ([]byte, error)
 	Children(n int) (started int)
-	Take(bytes int64) error // allocate and touch
+	Below(verb string) (result string, err error) // what verb gives in a child
+	Take(bytes int64) error                       // allocate and touch
 	Sleep(d time.Duration)
 	Daemon(file string) error // leave a process behind that detaches itself and writes to file for ever
 	Orphan(file string)       // that process: ignores TERM, HUP, INT
@@ -86,6 +87,8 @@ func Interpret(sys System, verbs []string, stdout, stderr io.Writer) int {
 			result = fmt.Sprintf("%q", in)
 		case "children":
 			result = strconv.Itoa(sys.Children(number(a)))
+		case "below":
+			result, err = sys.Below(rest)
 		case "take":
 			err = sys.Take(int64(number(a)))
 		case "sleep":
@@ -234,6 +237,15 @@ func (realSystem) Children(n int) (started int) {
 		_ = c.Wait()
 	}
 	return len(all)
+}
+
+func (realSystem) Below(verb string) (string, error) {
+	out, err := self(verb).Output()
+	if err != nil {
+		return "", err
+	}
+	_, result, _ := strings.Cut(strings.TrimSuffix(string(out), "\n"), arrow)
+	return result, nil
 }
 
 func (realSystem) Take(n int64) error {

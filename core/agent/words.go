@@ -104,9 +104,14 @@ var (
 // acts reports that a title names an outside action.
 func acts(title string) bool { return actionTitle.MatchString(title) || actionWords.MatchString(title) }
 
+const claimBytes = 16 << 10
+
 // claims reports that words say a side effect was made. Only first persons and finished actions count, so that an
 // explanation of how something is done is none.
 func claims(report string) bool {
+	if len(report) > 2*claimBytes { // a claim stands at the start or at the end; what is between costs more than it tells
+		report = report[:claimBytes] + "\n" + report[len(report)-claimBytes:]
+	}
 	return claimEnglish.MatchString(report) || claimOther.MatchString(report)
 }
 
