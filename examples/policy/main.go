@@ -7,8 +7,11 @@ import (
 	"os"
 	"strings"
 
+	"github.com/agent-mcp/agent-mcp/adapters/text/goi18n"
 	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/locales"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+	"github.com/agent-mcp/agent-mcp/ports/text"
 )
 
 func main() {
@@ -31,6 +34,10 @@ func run(out io.Writer) error {
 	if f != nil {
 		return f
 	}
+	words, err := goi18n.New(goi18n.Options{Builtin: locales.FS, Tag: "en"})
+	if err != nil {
+		return err
+	}
 	for _, r := range []policy.Request{
 		{Op: policy.OpWrite, Path: "/home/me/project/main.go"},
 		{Op: policy.OpExecute, Path: "/home/me/project/a.out"},
@@ -43,13 +50,12 @@ func run(out io.Writer) error {
 	} {
 		verdict := "yes"
 		if d := p.Decide(r); !d.Allowed {
-			var why []string
+			verdict = "no."
 			for _, reason := range d.Reasons {
-				why = append(why, reason.Error())
+				verdict += " " + words.Text(text.Key(reason.Code), reason.Args)
 			}
-			verdict = "no: " + strings.Join(why, "; ")
 		}
-		if _, err := fmt.Fprintf(out, "%-8s %-40s %s\n", r.Op, r.Path+r.Host, verdict); err != nil {
+		if _, err := fmt.Fprintf(out, "%-8s %s: %s\n", r.Op, strings.TrimSuffix(r.Path+r.Host+" -> "+r.Dest, " -> "), verdict); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ func TestRun(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Len(t, lines, 8)
 	for i, want := range []string{
-		" yes", " yes", "no: policy.protected", "no: policy.no_delete", "no: policy.outside", " yes", " yes", "no: policy.network_unlisted",
+		" yes", " yes", "no. /home/me/project/.git/hooks", "needs delete", "lies outside", " yes", " yes", "is not on the restricted list",
 	} {
 		assert.Contains(t, lines[i], want)
 	}
