@@ -63,6 +63,7 @@ func (b *Box) identify(ctx context.Context, j *job, dir string) (broker.File, er
 	if dir != "" && !path.IsAbs(j.call.Alias) {
 		names = append(names, dir+"/"+j.call.Alias)
 	}
+	outside := false
 	for _, name := range names {
 		h, err := b.Tree.Resolve(ctx, name)
 		if err == nil && h.Info().Exists {
@@ -72,7 +73,9 @@ func (b *Box) identify(ctx context.Context, j *job, dir string) (broker.File, er
 		}
 		if err == nil {
 			_ = h.Close()
-		} else if !is(err, workspace.CodeNotFound) && !is(err, workspace.CodeOutside) {
+		} else if is(err, workspace.CodeOutside) {
+			outside = true
+		} else if !is(err, workspace.CodeNotFound) {
 			return broker.File{}, err
 		}
 	}
@@ -84,10 +87,10 @@ func (b *Box) identify(ctx context.Context, j *job, dir string) (broker.File, er
 	if words := strings.Fields(j.call.Alias); len(words) > 1 {
 		return broker.File{}, fault.New(CodeCommandLine, "command", words[0], "args", quoted(append(words[1:], j.call.Args...)))
 	}
-	if strings.Contains(j.call.Alias, "/") && !path.IsAbs(j.call.Alias) {
+	if strings.Contains(j.call.Alias, "/") && !path.IsAbs(j.call.Alias) && !outside {
 		return broker.File{}, b.helpMissing(ctx, j.call.Alias, fault.New(workspace.CodeNotFound, "path", j.call.Alias))
 	}
-	return broker.File{Path: j.call.Alias}, nil // unknown: the broker refuses it and names what there is
+	return broker.File{Path: j.call.Alias}, nil // unknown, or outside: the broker refuses it and names what there is
 }
 
 // quoted writes arguments as the list that a model should have given.

@@ -44,6 +44,7 @@ func TestRun_JudgesBeforeItStarts(t *testing.T) {
 		{"bash", "", "broker.refused", "may not be started"},
 		{"/out/tool", "", "broker.refused", "may not be started"},
 		{"/no/such", "", "broker.refused", "may not be started"},
+		{"../sibling/tool", "", "broker.refused", "may not be started"},
 		{"build/nothing", "", "workspace.not_found", "In build: tool."},
 		{"plain.py", "", "broker.not_executable", "Write it with executable=true, or run it with an interpreter."},
 		{"broken", "", "broker.no_interpreter", "names no interpreter"},

@@ -51,7 +51,7 @@ func everyKind(secret string) []audit.Record {
 			ID: "r1", Entry: sandbox.Entry{Path: "/bin/sh", SHA256: strings.Repeat("cd", 32)}, Args: []string{secret},
 			Env: []string{"API_KEY=" + secret}, Stdin: []byte(secret), Roots: []rights.Root{{Path: "/w", Rights: rights.Read}}, Network: sandbox.Network{Mode: sandbox.NetworkNone},
 		}),
-		audit.ProcessEnd(at, ref, "r1", sandbox.Result{End: sandbox.EndExited, ExitCode: 3, Stdout: sandbox.Capture{Head: []byte(secret), Total: int64(len(secret))}}, nil),
+		audit.ProcessEnd(at, ref, "r1", sandbox.Result{End: sandbox.EndExited, ExitCode: 3, Enforced: []sandbox.Ability{{Item: sandbox.ItemCredentials, Strength: sandbox.Exact}}, Stdout: sandbox.Capture{Head: []byte(secret), Total: int64(len(secret))}}, nil),
 		audit.ProcessEnd(at, ref, "r1", sandbox.Result{}, fault.New(sandbox.CodeEntryChanged, "path", secret)),
 		effect(tool.EffectCreated), effect(tool.EffectRemoved), effect(tool.EffectMoved),
 		audit.Denied(at, ref, "policy", "/etc/shadow", rights.Read, fault.New("policy.outside", "path", secret).With(fault.New("policy.never"))),
@@ -102,6 +102,7 @@ func TestLog_EveryKindIsCorrelatedChainedAndVerifiable(t *testing.T) { // LOG-03
 		}
 	}
 	assert.Len(t, kinds, 14, "every kind")
+	assert.Contains(t, string(bytes.Join(lines, nil)), `"credentials: exact"`, "what was enforced is told whole")
 }
 
 func TestLog_SameRecordsGiveSameBytes(t *testing.T) {

@@ -2,6 +2,7 @@ package fake_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -41,16 +42,17 @@ type system struct {
 	*fake.Machine
 }
 
-func (s system) ReadFile(path string) error { _, err := s.Machine.ReadFile(path); return err }
-func (s system) List(path string) error     { _, err := s.Machine.List(path); return err }
-func (s system) Stdin() ([]byte, error)     { return s.Machine.Stdin(), nil }
-func (s system) Start(path string) error    { _, err := s.Machine.Start(s.ctx, path); return err }
-func (s system) Take(n int64) error         { s.Machine.Take(n); return nil }
-func (s system) Sleep(d time.Duration)      { s.Machine.Sleep(s.ctx, d) }
-func (s system) Crash()                     { s.Machine.Crash("SIGKILL") }
-func (s system) Daemon(string) error        { return nil }
-func (s system) Orphan(string)              {}
-func (s system) Dial(n, a string) error     { return s.Machine.Dial(n, a) }
+func (s system) ReadFile(path string) error   { _, err := s.Machine.ReadFile(path); return err }
+func (s system) List(path string) error       { _, err := s.Machine.List(path); return err }
+func (s system) Stdin() ([]byte, error)       { return s.Machine.Stdin(), nil }
+func (s system) Start(path string) error      { _, err := s.Machine.Start(s.ctx, path); return err }
+func (s system) Take(n int64) error           { s.Machine.Take(n); return nil }
+func (s system) Sleep(d time.Duration)        { s.Machine.Sleep(s.ctx, d) }
+func (s system) Crash()                       { s.Machine.Crash("SIGKILL") }
+func (s system) Daemon(string) error          { return nil }
+func (s system) Orphan(string)                {}
+func (s system) Below(string) (string, error) { return "", errors.ErrUnsupported }
+func (s system) Dial(n, a string) error       { return s.Machine.Dial(n, a) }
 func (s system) Children(n int) (started int) {
 	for range n {
 		if s.Fork() == nil {
