@@ -161,7 +161,7 @@ func TestEngine_RunsATaskToItsAnswer(t *testing.T) {
 	require.Equal(t, "hi", w.hands.files["a.txt"])
 	require.Equal(t, 1, w.hands.closed, "PRF-02: resources are given back once")
 	require.Positive(t, st.InputTokens)
-	require.Contains(t, st.Text, "State: completed (completed)")
+	require.Contains(t, st.Text, "State: finished (completed)")
 	require.Contains(t, st.Text, "the work")
 	require.NotContains(t, st.Text, "write_file", "MCP-STS-03: no Internal Tool names")
 	require.Equal(t, []string{"task.state:queued", "task.state:planning", "task.state:running", "task.state:completed"}, w.kinds(t))

@@ -10,7 +10,7 @@ import (
 // Asker asks the person at the keyboard.
 type Asker interface {
 	// Ask shows question (already in the user's language) and returns true only for an explicit yes. No person there
-	// (not a terminal, end of input) → CodeNobody, never a yes.
+	// (not a terminal) → CodeNobody, never a yes; the end of a person's input (Ctrl-D) is a no.
 	Ask(ctx context.Context, question string) (bool, error)
 }
 

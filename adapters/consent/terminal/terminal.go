@@ -43,7 +43,7 @@ func (a *Asker) Ask(ctx context.Context, question string) (bool, error) {
 		return false, fault.New(consent.CodeNobody)
 	}
 	if _, err := io.WriteString(a.out, question); err != nil {
-		return false, fault.Wrap(err, consent.CodeNobody)
+		return false, closed(err)
 	}
 	type answer struct {
 		line string
@@ -61,9 +61,20 @@ func (a *Asker) Ask(ctx context.Context, question string) (bool, error) {
 		switch {
 		case errors.Is(r.err, bufio.ErrBufferFull):
 			return false, nil
-		case r.err != nil: // the end of input, also after text without a line end, is nobody's yes
+		case errors.Is(r.err, io.EOF): // Ctrl-D, also after text without a line end: who is there did not say yes
+			_, err := io.WriteString(a.out, "\n") // the question's line is not ended by an answer
+			return false, closed(err)
+		case r.err != nil:
 			return false, fault.Wrap(r.err, consent.CodeNobody)
 		}
 		return slices.Contains(yes(), strings.ToLower(strings.TrimSpace(r.line))), nil
 	}
+}
+
+// closed tells that nobody sees what is written.
+func closed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Wrap(err, consent.CodeNobody)
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,14 +44,24 @@ func TestAsk_OnlyAnExplicitYes(t *testing.T) {
 
 func TestAsk_Nobody(t *testing.T) {
 	for name, a := range map[string]*terminal.Asker{
-		"no terminal":     terminal.New(strings.NewReader("y\n"), io.Discard, false),
-		"end of input":    terminal.New(strings.NewReader(""), io.Discard, true),
-		"end after a yes": terminal.New(strings.NewReader("yes"), io.Discard, true),
-		"closed output":   terminal.New(strings.NewReader("y\n"), broken{}, true),
+		"no terminal":    terminal.New(strings.NewReader("y\n"), io.Discard, false),
+		"closed output":  terminal.New(strings.NewReader("y\n"), broken{}, true),
+		"a broken input": terminal.New(iotest.ErrReader(errors.New("gone")), io.Discard, true),
 	} {
 		got, err := a.Ask(ctx, "?")
 		require.False(t, got, name)
 		require.Equal(t, consent.CodeNobody, fault.CodeOf(err), name)
+	}
+}
+
+// Ctrl-D with a person there is a no, on a line of its own: also after a yes that nobody confirmed.
+func TestAsk_EndOfInputIsANo(t *testing.T) {
+	for _, answer := range []string{"", "yes"} {
+		var out bytes.Buffer
+		got, err := terminal.New(strings.NewReader(answer), &out, true).Ask(ctx, "Allow? ")
+		require.NoError(t, err)
+		require.False(t, got, "%q", answer)
+		require.Equal(t, "Allow? \n", out.String())
 	}
 }
 
