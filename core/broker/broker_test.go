@@ -56,7 +56,7 @@ func reasons(f *fault.Error) string {
 	return strings.Join(out, " ")
 }
 
-// PRC-01..06, PRC-09, SEC-INV-05, AT-09, AT-22.
+// PRC-01..06, PRC-09, SEC-INV-05, AT-09, AT-22. PRF-01: what lies in the system's directories is no entry without Approval.
 func TestPrepare_ClassifiesAndApproves(t *testing.T) {
 	dev, ro := setup(t, policy.Development), setup(t, policy.ReadOnly)
 	for _, c := range []struct {

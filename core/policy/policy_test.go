@@ -168,7 +168,7 @@ func TestDecide_SaysWhatWouldHelp(t *testing.T) {
 	assert.Nil(t, p.Decide(ok).Fault(ok))
 }
 
-// NET-01..03, SEC-INV-06, SEC-INV-07.
+// NET-01..03, SEC-INV-06, SEC-INV-07, AT-11: the verdicts; a host that cannot hold them refuses them (server, apply).
 func TestDecide_Network(t *testing.T) {
 	for _, c := range []struct {
 		net  policy.NetworkInput
@@ -294,7 +294,7 @@ func TestPolicy_IsTheSameWhateverTheOrder(t *testing.T) { // NFR-02
 	assert.Equal(t, a.SandboxRoots(), b.SandboxRoots())
 }
 
-func TestPolicy_SandboxRoots(t *testing.T) {
+func TestPolicy_SandboxRoots(t *testing.T) { // PRF-01
 	rx, rw := rights.Read|rights.Execute, rights.Read|rights.Write
 	assert.Equal(t, []rights.Root{
 		{Path: "/home/u/work", Rights: rights.All},

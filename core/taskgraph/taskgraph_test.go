@@ -66,7 +66,7 @@ func TestClass_Tokens(t *testing.T) {
 	}
 }
 
-// PLN-08
+// PLN-08, AT-16
 func TestEstimate_IsExact(t *testing.T) {
 	e := tg.Estimate{O: 400, M: 700, P: 1600}
 	assert.Equal(t, "(400 + 4*700 + 1600) / 6 = 800", e.Explain())
@@ -100,7 +100,7 @@ func TestUpdate_ComputesCPM(t *testing.T) {
 	assert.Equal(t, tg.Sixths(78*6), b.Slot.Slack)
 }
 
-// PLN-01, PLN-02, PLN-03, PLN-08: every row is one kind of bad update, and leaves the plan as it was.
+// PLN-01, PLN-02, PLN-03, PLN-08, AT-14, AT-15: every row is one kind of bad update, and leaves the plan as it was.
 func TestUpdate_Rejects(t *testing.T) {
 	base := add(t, tg.New(5), task("done", 1), task("run", 1), task("open", 1, "done"))
 	base = must(base.Start("done"))
@@ -200,6 +200,26 @@ func TestUpdate_NamesTheCycle(t *testing.T) {
 	assert.Less(t, len(path), 400)
 }
 
+// PLN-06: what is to be done and what it may cost are apart: another class changes the budget alone, not the work, its order,
+// its critical path or its progress.
+func TestClass_IsApartFromTheWork(t *testing.T) {
+	plan := func(c tg.Class) tg.Graph {
+		tasks := []tg.Task{task("a", 10), task("b", 20, "a"), task("c", 3, "a")}
+		for i := range tasks {
+			tasks[i].Class = c
+		}
+		return must(add(t, tg.New(0), tasks...).Start("a"))
+	}
+	small, large := plan("1K").View(), plan("64K").View()
+	assert.Equal(t, int64(3*1024), small.Budget)
+	assert.Equal(t, int64(3*65536), large.Budget)
+	for i := range small.Tasks {
+		small.Tasks[i].Class = large.Tasks[i].Class
+	}
+	small.Budget = large.Budget
+	assert.Equal(t, large, small)
+}
+
 // PLN-04
 func TestUpdate_GrowsAndRevisesUnfinished(t *testing.T) {
 	g := add(t, tg.New(0), task("a", 1), task("b", 1, "a"))
@@ -237,7 +257,7 @@ func TestUpdate_LeavesCallersSlicesAlone(t *testing.T) {
 	assert.Equal(t, "ran", n.Expects[0].Kind)
 }
 
-// AGT-01, AGT-08, PLN-03, PLN-09: one plan from start to end, and every move that is not allowed.
+// AGT-01, AGT-08, PLN-03, PLN-09, AT-15, AT-17: one plan from start to end, and every move that is not allowed.
 func TestStates_WholeLife(t *testing.T) {
 	empty := tg.New(0)
 	assert.False(t, empty.Done(), "an empty plan has done nothing")

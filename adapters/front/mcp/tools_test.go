@@ -52,7 +52,7 @@ func (l locale) Text(key text.Key, args map[string]any) string {
 func (l locale) Fault(f *fault.Error) string { return l.Text(text.Key(f.Code), f.Args) }
 func (l locale) Tag() string                 { return "" }
 
-// I18N-07, and the rules for tool schemas that every client can read.
+// NFR-04, AGT-06, I18N-07, and the rules for tool schemas that every client can read.
 func TestTools_Listed(t *testing.T) {
 	for _, tag := range []string{"en", "ja"} {
 		t.Run(tag, func(t *testing.T) {
