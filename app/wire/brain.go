@@ -14,6 +14,9 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/trace"
 )
 
+// CodeModelSilent is a warning: the model server did not answer in time. args: url, limit
+const CodeModelSilent fault.Code = "server.model_silent"
+
 // lookLimit bounds the look at the model server before serving: a server that is slow to answer is no reason to start late.
 const lookLimit = 2 * time.Second
 
@@ -35,11 +38,17 @@ func brain(cfg config.Ollama, sink trace.Sink) (*ollama.Model, model.Model, erro
 // look asks the server about the model before serving. A model that cannot call tools can never do the work: that refuses
 // the start. A server that does not answer yet, or a model that is not pulled yet, is a warning: the owner may start it
 // later, and until then a Task fails with the same words.
-func look(ctx context.Context, client *ollama.Model, name string) (info *model.Info, warning *fault.Error, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookLimit)
+func look(ctx context.Context, client *ollama.Model, cfg config.Ollama) (info *model.Info, warning *fault.Error, err error) {
+	name := cfg.Model
+	limited, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	got, err := client.Inspect(ctx, name)
-	if err != nil {
+	got, err := client.Inspect(limited, name)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, nil, fault.From(ctx.Err())
+	case err != nil && limited.Err() != nil:
+		return nil, fault.Wrap(err, CodeModelSilent, "url", cfg.BaseURL, "limit", lookLimit), nil
+	case err != nil:
 		return nil, fault.From(err), nil
 	}
 	if len(got.Capabilities) > 0 && !got.Has("tools") { // an old server does not say

@@ -60,7 +60,7 @@ func (s *server) build(ctx context.Context) (*frontmcp.Server, error) {
 		return nil, err
 	}
 	s.onClose(func() error { client.Close(); return nil })
-	info, warning, err := look(ctx, client, cfg.Ollama.Model)
+	info, warning, err := look(ctx, client, cfg.Ollama)
 	if err != nil {
 		return nil, err
 	}

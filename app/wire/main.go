@@ -28,8 +28,9 @@ func Main() int {
 	box := newSandbox()
 	defer func() { _ = box.Close() }()
 	owner := Admin(box, os.Stdin, os.Stdout, terminal.IsTerminal(os.Stdin))
+	stderr := &patient{w: os.Stderr, limit: patience}
 	return cli.Main(ctx, os.Args[1:], cli.Deps{
-		Stdout: os.Stdout, Stderr: os.Stderr,
+		Stdout: os.Stdout, Stderr: stderr,
 		StdoutTerminal: terminal.IsTerminal(os.Stdout), StderrTerminal: terminal.IsTerminal(os.Stderr),
 		Getenv: os.Getenv, Executable: exe, Version: Version(),
 		Language: owner.Language, Catalog: anyCatalog, Admin: owner,
@@ -38,7 +39,7 @@ func Main() int {
 			if err != nil {
 				return err
 			}
-			err = Serve(ctx, eff, box, os.Stdin, os.Stdout, os.Stderr)
+			err = Serve(ctx, eff, box, os.Stdin, os.Stdout, stderr)
 			if err == nil && errors.Is(context.Cause(ctx), errInterrupted) {
 				return fault.New(fault.CodeCancelled)
 			}

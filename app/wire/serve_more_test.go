@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,19 @@ func TestServe_LooksAtTheModelFirst(t *testing.T) {
 		require.Contains(t, status, "(failed)")
 		require.Contains(t, status, "cannot be reached")
 		require.Contains(t, status, "ollama serve", "the remedy")
+		require.NoError(t, c.end())
+	})
+	t.Run("silent", func(t *testing.T) {
+		p := newPlace(t, "")
+		l, err := net.Listen("tcp", "127.0.0.1:0") // takes connections, says nothing
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = l.Close() })
+		b, err := os.ReadFile(p.config)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(p.config, []byte(strings.Replace(string(b), p.model.URL, "http://"+l.Addr().String(), 1)), 0o600))
+		p.apply(t)
+		c := p.serve(context.Background(), t)
+		require.Contains(t, c.errs.String(), l.Addr().String())
 		require.NoError(t, c.end())
 	})
 	t.Run("not pulled", func(t *testing.T) {
