@@ -133,18 +133,35 @@ type assembly struct {
 	filter            headFilter
 }
 
+// Bounds of a reply besides its bytes.
+const (
+	maxCalls = 1024
+	lineCost = 32 // what a line counts beside its content, in bytes
+)
+
+func (a *assembly) full() error {
+	if a.size > a.limit {
+		return fault.New(model.CodeProtocol, "detail", fmt.Sprintf("a reply of more than %d bytes", a.limit))
+	}
+	return nil
+}
+
 func (a *assembly) add(l line) (model.Chunk, error) {
+	a.size += lineCost // also what says nothing is bounded: a stream of empty lines has an end
 	if l.Message == nil {
-		return model.Chunk{}, nil
+		return model.Chunk{}, a.full()
 	}
 	m := l.Message
+	if len(a.calls)+len(m.ToolCalls) > maxCalls {
+		return model.Chunk{}, fault.New(model.CodeProtocol, "detail", fmt.Sprintf("a reply of more than %d tool calls", maxCalls))
+	}
 	a.size += len(m.Content) + len(m.Thinking)
 	for _, tc := range m.ToolCalls {
 		a.size += len(tc.Function.Name) + len(tc.Function.Arguments)
 		a.calls = append(a.calls, model.ToolCall{ID: tc.ID, Name: tc.Function.Name, Arguments: arguments(tc.Function.Arguments)})
 	}
-	if a.size > a.limit {
-		return model.Chunk{}, fault.New(model.CodeProtocol, "detail", fmt.Sprintf("a reply of more than %d bytes", a.limit))
+	if err := a.full(); err != nil {
+		return model.Chunk{}, err
 	}
 	a.content.WriteString(m.Content)
 	a.thinking.WriteString(m.Thinking)
