@@ -30,13 +30,21 @@ const (
 	CodeNoDirectory   fault.Code = "admin.not_directory"    // args: what, path
 	CodeWholeSystem   fault.Code = "admin.whole_filesystem" // args: what, path
 	CodeGroupWritable fault.Code = "admin.group_writable"   // args: alias, path
+	CodeDirectory     fault.Code = "admin.config_directory" // args: path, example — a directory where the configuration should be
+	CodeOwnPlace      fault.Code = "admin.own_place"        // args: root, path, denied — our own configuration or state
+	CodeLanguage      fault.Code = "admin.language"         // args: place, tag, known — no texts of that language
+	CodeLanguageNear  fault.Code = "admin.language_near"    // args: place, tag, known, nearest
+	WarnUnusedLocal   fault.Code = "admin.unused_local"     // args: path, config, local — a warning
 	WarnHome          fault.Code = "admin.home_directory"   // args: path — a warning
 	WarnOpen          fault.Code = "admin.open_place"       // args: what, path, open — a warning
 	WarnSelfTaught    fault.Code = "admin.writable_prompt"  // args: path, root — a warning: the agent can write what instructs it
 )
 
-// keyQuestion asks for the approval.
-const keyQuestion text.Key = "apply.question"
+// Questions for the approval: of a change, and of the first configuration.
+const (
+	keyQuestion      text.Key = "apply.question"
+	keyQuestionFirst text.Key = "apply.question_first"
+)
 
 // Preflighter is the part of ports/sandbox that is needed here.
 type Preflighter interface {
@@ -46,7 +54,7 @@ type Preflighter interface {
 // Check is one more thing that must hold before anything is applied or served: skills, the user's prompt…
 type Check func(ctx context.Context, cfg config.Config) (warnings []*fault.Error, err error)
 
-// Deps are the ports and facts of the use cases. Every field but Checks is required.
+// Deps are the ports and facts of the use cases. Every field but Checks and Skills is required.
 type Deps struct {
 	Source  settings.Source
 	Host    config.Host
@@ -66,6 +74,8 @@ type Deps struct {
 	// Record hands one record to the configuration's Audit Log before what it records is done.
 	Record func(ctx context.Context, cfg config.Config, rec audit.Record) error
 	Checks []Check
+	// Skills lists the skills of the configuration for people; what is wrong with them is a Check's. nil = none are listed.
+	Skills func(ctx context.Context, cfg config.Config) []service.SkillRow
 }
 
 // Service implements service.Administrator. Safe for concurrent use; two applies at once end with one of the two.
@@ -86,5 +96,6 @@ func (s *Service) Language(ctx context.Context, path string) (tag, localesDir st
 	if cfg, _, err := config.Build(layers, s.d.Host); err == nil {
 		return cfg.Application.Language, cfg.Application.LocalesDir
 	}
-	return config.Language(layers), ""
+	tag, _, localesDir = config.Language(layers, s.d.Host)
+	return tag, localesDir
 }

@@ -323,7 +323,7 @@ func TestRefused(t *testing.T) {
 		}, []fault.Code{admin.CodeWorkspaceLink}},
 		"workspace is the file system": {func(w *world) { w.edit("./ws", "/") }, []fault.Code{admin.CodeWholeSystem}},
 		"workspace holds everything":   {func(w *world) { w.edit("./ws", ".") }, []fault.Code{"policy.root_denied", "policy.entry_writable", "policy.entry_writable"}},
-		"state dir in the workspace":   {func(w *world) { w.edit("./state", "./ws/state") }, []fault.Code{"policy.root_denied"}},
+		"state dir in the workspace":   {func(w *world) { w.edit("./state", "./ws/state") }, []fault.Code{admin.CodeOwnPlace}},
 		"mount missing":                {func(w *world) { w.config("  mounts: [{name: m, path: ./none, access: read_only}]\n") }, []fault.Code{admin.CodeMissing}},
 		"mount over the workspace": {func(w *world) {
 			w.config("  mounts: [{name: m, path: ./ws, access: read_only}]\n")
@@ -351,7 +351,7 @@ func TestRefused(t *testing.T) {
 		"a missing path hides nothing": {func(w *world) {
 			w.edit("./state", "./ws/state")
 			require.NoError(w.t, os.Remove(w.path("bin/tool")))
-		}, []fault.Code{admin.CodeMissing, "policy.root_denied"}},
+		}, []fault.Code{admin.CodeMissing, admin.CodeOwnPlace}},
 		"several at once": {func(w *world) {
 			require.NoError(w.t, os.Remove(w.path("bin/tool")))
 			require.NoError(w.t, os.Remove(w.path("ws")))
@@ -452,7 +452,7 @@ func TestUnreadableConfigurations(t *testing.T) {
 	w.config("")
 	w.edit("state_dir: ./state", "language: fr") // AT-20
 	_, err := w.service().Apply(ctx, service.ApplyRequest{Path: w.path("agent.yaml"), Yes: true})
-	require.Equal(t, text.CodeUnknownLocale, fault.CodeOf(err))
+	require.Equal(t, []fault.Code{admin.CodeLanguage}, codes(fault.From(err)))
 }
 
 func TestLanguage(t *testing.T) {

@@ -21,11 +21,11 @@ func (s *Service) Apply(ctx context.Context, req service.ApplyRequest) (service.
 	if len(p.problems) > 0 {
 		return service.Applied{}, p.refused()
 	}
-	old, err := s.previous(ctx, p)
+	old, damaged, err := s.previous(ctx, p)
 	if err != nil {
 		return service.Applied{}, err
 	}
-	view := p.view(old, nil)
+	view := p.view(old, damaged)
 	if len(view.Changes) == 0 {
 		return service.Applied{Outcome: service.Unchanged, View: view}, nil
 	}
@@ -34,8 +34,11 @@ func (s *Service) Apply(ctx context.Context, req service.ApplyRequest) (service.
 	}
 	accepted := req.Yes
 	if !req.Yes {
-		question := p.catalog.Text(keyQuestion, map[string]any{"config": p.cfg.Path})
-		if accepted, err = s.d.Asker.Ask(ctx, question); err != nil {
+		key := keyQuestion
+		if view.Standing == service.NeverApplied {
+			key = keyQuestionFirst
+		}
+		if accepted, err = s.d.Asker.Ask(ctx, p.catalog.Text(key, map[string]any{"config": p.cfg.Path})); err != nil {
 			return service.Applied{}, err
 		}
 	}
@@ -60,18 +63,18 @@ func (s *Service) Apply(ctx context.Context, req service.ApplyRequest) (service.
 
 // previous is the snapshot to compare with. One that is damaged or of another version approves nothing: everything is
 // shown as new, with a warning. One that somebody else could have written stops the apply.
-func (s *Service) previous(ctx context.Context, p *prepared) (*change.Snapshot, error) {
+func (s *Service) previous(ctx context.Context, p *prepared) (old *change.Snapshot, damaged *fault.Error, err error) {
 	snap, err := s.stored(ctx, p.cfg)
 	switch {
 	case err == nil:
-		return &snap, nil
+		return &snap, nil, nil
 	case codeIs(err, snapshot.CodeNone):
-		return nil, nil
+		return nil, nil, nil
 	case codeIs(err, change.CodeDamaged), codeIs(err, change.CodeVersion):
 		p.warnings = append(p.warnings, fault.From(err))
-		return nil, nil
+		return nil, fault.From(err), nil
 	}
-	return nil, err
+	return nil, nil, err
 }
 
 func (s *Service) save(ctx context.Context, p *prepared, yes bool) (change.Snapshot, error) {

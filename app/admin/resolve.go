@@ -16,6 +16,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/image"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
+	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/settings"
 	"github.com/agent-mcp/agent-mcp/ports/text"
 )
@@ -23,8 +24,9 @@ import (
 // prepared is a configuration with everything that the host says about it.
 type prepared struct {
 	cfg         config.Config
-	local       string // path of the local file, "" = none
-	catalog     text.Catalog
+	local       string       // path of the local file, "" = none
+	catalog     text.Catalog // nil when its language is one of the problems
+	skills      []service.SkillRow
 	report      sandbox.Report
 	permissions change.Permissions
 	policy      *policy.Policy // nil when there are problems
@@ -35,20 +37,21 @@ type prepared struct {
 // prepare reads and resolves a configuration. The error is for what cannot be read at all; what speaks against using it
 // is in problems, all of it.
 func (s *Service) prepare(ctx context.Context, path string) (*prepared, error) {
-	layers, err := s.d.Source.Load(ctx, path)
+	layers, err := s.load(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	p := &prepared{}
 	if p.cfg, p.warnings, err = config.Build(layers, s.d.Host); err != nil {
-		return nil, err
+		return nil, s.withLanguage(ctx, layers, err)
 	}
 	if len(layers) > 1 {
 		p.local = layers[1].Path
 	}
-	if p.catalog, err = s.d.Catalog(ctx, p.cfg); err != nil {
+	if err := s.texts(ctx, layers, p); err != nil {
 		return nil, err
 	}
+	s.unusedLocal(ctx, p)
 	if p.report, err = s.d.Sandbox.Preflight(ctx); err != nil {
 		return nil, err
 	}
@@ -66,6 +69,9 @@ func (s *Service) prepare(ctx context.Context, path string) (*prepared, error) {
 			}
 			p.problems = append(p.problems, fault.From(err))
 		}
+	}
+	if s.d.Skills != nil && len(p.cfg.Skills.Directories) > 0 {
+		p.skills = s.d.Skills(ctx, p.cfg)
 	}
 	return p, nil
 }
@@ -132,7 +138,9 @@ func (r *resolver) resolve(ctx context.Context, layers []settings.Layer) error {
 	// What could be resolved is judged also when other paths could not, so that everything is said at once.
 	pol, refused := policy.Build(r.in)
 	if refused != nil {
-		r.p.problems = append(r.p.problems, refused.Reasons...)
+		for _, f := range refused.Reasons {
+			r.p.problems = append(r.p.problems, inWords(f))
+		}
 		if len(refused.Reasons) == 0 {
 			r.p.problems = append(r.p.problems, refused)
 		}
@@ -189,7 +197,7 @@ func (r *resolver) directory(ctx context.Context, what, path string) (id image.I
 func (r *resolver) workspace(ctx context.Context) error {
 	path := r.p.cfg.Sandbox.Workspace
 	r.p.permissions.Workspace = change.Place{Written: path}
-	id, ok, err := r.directory(ctx, "workspace", path)
+	id, ok, err := r.directory(ctx, keyOf("workspace"), path)
 	if !ok {
 		return err
 	}
@@ -217,7 +225,7 @@ func (r *resolver) workspace(ctx context.Context) error {
 
 func (r *resolver) mounts(ctx context.Context) error {
 	for _, m := range r.p.cfg.Sandbox.Mounts {
-		id, ok, err := r.directory(ctx, "mounts."+m.Name, m.Path)
+		id, ok, err := r.directory(ctx, keyOf("mounts."+m.Name), m.Path)
 		if err != nil {
 			return err
 		}
@@ -234,7 +242,7 @@ func (r *resolver) mounts(ctx context.Context) error {
 func (r *resolver) entries(ctx context.Context) error {
 	for _, e := range r.p.cfg.Sandbox.Entries {
 		out, before := change.Entry{Alias: e.Alias, Place: change.Place{Written: e.Path}}, len(r.p.problems)
-		id, ok, err := r.identify(ctx, "entries."+e.Alias, e.Path)
+		id, ok, err := r.identify(ctx, keyOf("entries."+e.Alias), e.Path)
 		if err != nil {
 			return err
 		}
@@ -249,7 +257,7 @@ func (r *resolver) entries(ctx context.Context) error {
 		}
 		if e.RuntimeRoot != "" {
 			out.RuntimeRoot = change.Place{Written: e.RuntimeRoot}
-			root, ok, err := r.identify(ctx, "entries."+e.Alias+".runtime_root", e.RuntimeRoot)
+			root, ok, err := r.identify(ctx, keyOf("entries."+e.Alias+".runtime_root"), e.RuntimeRoot)
 			if err != nil {
 				return err
 			}
@@ -257,7 +265,7 @@ func (r *resolver) entries(ctx context.Context) error {
 				out.RuntimeRoot.Path, in.RuntimeRoot = root.Path, root.Path
 				r.p.problems = append(r.p.problems, broker.ApprovableRoot(e.Alias, root)...)
 				if root.Directory && filepath.Dir(root.Path) == root.Path {
-					r.problem(CodeWholeSystem, "what", "entries."+e.Alias+".runtime_root", "path", e.RuntimeRoot)
+					r.problem(CodeWholeSystem, "what", keyOf("entries."+e.Alias+".runtime_root"), "path", e.RuntimeRoot)
 				}
 			}
 		}
@@ -279,13 +287,13 @@ func (r *resolver) denied(ctx context.Context, layers []settings.Layer) {
 	own := func(path, what string) {
 		r.in.Denied = append(r.in.Denied, policy.Denied{Path: r.canonical(ctx, path), What: what})
 	}
-	own(r.p.cfg.Application.StateDir, "state")
-	own(r.p.cfg.Logging.Dir, "state")
+	own(r.p.cfg.Application.StateDir, ownState)
+	own(r.p.cfg.Logging.Dir, ownState)
 	for _, l := range layers {
-		own(l.Path, "configuration")
+		own(l.Path, ownConfiguration)
 	}
 	if r.p.cfg.Application.LocalesDir != "" {
-		own(r.p.cfg.Application.LocalesDir, "configuration")
+		own(r.p.cfg.Application.LocalesDir, ownConfiguration)
 	}
 }
 
@@ -313,7 +321,7 @@ func (r *resolver) selfTaught(ctx context.Context) {
 		d := r.p.policy.Decide(policy.Request{Op: policy.OpWrite, Path: r.canonical(ctx, path)})
 		if d.Allowed {
 			root, _, _ := r.p.policy.RootOf(r.canonical(ctx, path))
-			r.p.warnings = append(r.p.warnings, fault.New(WarnSelfTaught, "path", path, "root", root.Name))
+			r.p.warnings = append(r.p.warnings, fault.New(WarnSelfTaught, "path", path, "root", keyOf(root.Name)))
 		}
 	}
 }

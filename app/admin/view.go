@@ -39,7 +39,7 @@ func (p *prepared) view(applied *change.Snapshot, damaged *fault.Error) service.
 	cfg, now := p.cfg, p.permissions.Normal()
 	v := service.View{
 		Config: cfg.Path, Local: p.local, ID: config.ID(cfg.Path), StateDir: cfg.Application.StateDir,
-		Language: p.catalog.Tag(), Transport: cfg.MCP.Transport, Model: cfg.Ollama.Model, Server: cfg.Ollama.BaseURL,
+		Language: cfg.Application.Language, Skills: p.skills, Transport: cfg.MCP.Transport, Model: cfg.Ollama.Model, Server: cfg.Ollama.BaseURL,
 		Changes:  change.Compare(applied, now, cfg.Fingerprint),
 		Problems: p.problems, Warnings: p.warnings, Host: p.report,
 		Network: service.NetworkRow{Mode: sandbox.NetworkMode(now.Network.Mode), Endpoints: now.Network.Endpoints},
@@ -47,6 +47,9 @@ func (p *prepared) view(applied *change.Snapshot, damaged *fault.Error) service.
 			Profile: now.Resources.Profile, MemoryMiB: now.Resources.MemoryMiB, Processes: now.Resources.Processes,
 			Timeout: time.Duration(now.Resources.TimeoutSeconds) * time.Second, Require: cfg.Sandbox.Require,
 		},
+	}
+	if p.catalog != nil {
+		v.Language = p.catalog.Tag()
 	}
 	if applied != nil {
 		v.AppliedAt, v.AppliedBy = applied.AppliedAt, "person"
@@ -102,7 +105,10 @@ func (p *prepared) rows(v *service.View, applied *change.Snapshot, now change.Pe
 			})
 		}
 	}
-	order := []service.Item{service.ItemWorkspace, service.ItemMount, service.ItemRuntimeRoot}
+	for _, b := range p.report.Baseline {
+		v.Filesystem = append(v.Filesystem, service.FileRow{Name: "system", Kind: service.ItemSystem, Written: b.Path, Path: b.Path, Rights: b.Rights})
+	}
+	order := []service.Item{service.ItemWorkspace, service.ItemMount, service.ItemRuntimeRoot, service.ItemSystem}
 	slices.SortStableFunc(v.Filesystem, func(a, b service.FileRow) int {
 		if x := slices.Index(order, a.Kind) - slices.Index(order, b.Kind); x != 0 {
 			return x

@@ -56,6 +56,7 @@ const (
 	keyHelp      text.Key = "help.text"
 	keyVersion   text.Key = "help.version"
 	keyApplied   text.Key = "apply.applied"
+	keyFirst     text.Key = "apply.applied_first"
 	keyUnchanged text.Key = "apply.unchanged"
 	keyDeclined  text.Key = "apply.declined"
 	keyYes       text.Key = "apply.yes"
@@ -172,7 +173,11 @@ func (p printer) fail(err error) int {
 }
 
 func (p printer) apply(ctx context.Context, path string, yes bool) int {
+	applied := keyApplied
 	got, err := p.Admin.Apply(ctx, service.ApplyRequest{Path: path, Yes: yes, Present: func(v service.View) {
+		if v.Standing == service.NeverApplied {
+			applied = keyFirst // nothing can be running with it yet
+		}
 		p.out(Difference(v, p.catalog, p.style()))
 		if yes {
 			p.out(p.catalog.Text(keyYes, nil))
@@ -192,6 +197,6 @@ func (p printer) apply(ctx context.Context, path string, yes bool) int {
 		p.out(p.catalog.Text(keyUnchanged, map[string]any{"config": got.View.Config}))
 		return ExitDone
 	}
-	p.out(p.catalog.Text(keyApplied, map[string]any{"config": got.View.Config}))
+	p.out(p.catalog.Text(applied, map[string]any{"config": got.View.Config}))
 	return ExitDone
 }

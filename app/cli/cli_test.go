@@ -262,11 +262,17 @@ func sampleView() service.View {
 		ID: "00112233445566778899aabbccddeeff", StateDir: "/home/ann/.local/state/agent-mcp", Language: "en", Transport: "stdio",
 		Model: "qwen3:8b", Server: "http://127.0.0.1:11434", Standing: service.Drifted,
 		AppliedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), AppliedBy: "person",
+		Skills: []service.SkillRow{
+			{Directory: "/home/ann/skills", Names: []string{"commit-messages", "pdf-forms", "release-notes", "spreadsheets", "translate"}},
+			{Directory: "/home/ann/projects/a project with a long name/skills"},
+		},
 		Filesystem: []service.FileRow{
 			{Name: "workspace", Kind: service.ItemWorkspace, Written: "/home/ann/ws", Path: "/home/ann/ws", Rights: rights.All},
 			{Name: "docs", Kind: service.ItemMount, Written: "/home/ann/docs", Path: "/srv/" + strings.Repeat("very-long-directory/", 6) + "docs", Rights: rights.Read},
 			{Name: "資料", Kind: service.ItemMount, Written: "/home/ann/資料", Path: "/home/ann/資料/設計書と議事録とその他のたくさんの文書をまとめて置いてあるところ/2026年度", Rights: rights.Read | rights.Write},
 			{Name: "python", Kind: service.ItemRuntimeRoot, Written: "/usr/lib/python3", Rights: rights.Read | rights.Execute},
+			{Name: "system", Kind: service.ItemSystem, Written: "/etc/ssl", Path: "/etc/ssl", Rights: rights.Read},
+			{Name: "system", Kind: service.ItemSystem, Written: "/usr", Path: "/usr", Rights: rights.Read | rights.Execute},
 		},
 		Execution: []service.ExecRow{
 			{Alias: "python", Written: "/usr/bin/python3", Path: "/usr/bin/python3.11", SHA256: sum, RuntimeRoot: "/usr/lib/python3.11", Approved: true},
@@ -325,6 +331,10 @@ func TestViews_Golden(t *testing.T) {
 		fits(t, s.out.String())
 		golden.Equal(t, "apply_"+tag+".txt", s.out.Bytes())
 	}
+	first := shell{view: service.View{Standing: service.NeverApplied}, outcome: service.AppliedChanges}
+	require.Zero(t, first.run(t, "apply"))
+	require.NotContains(t, first.out.String(), "Restart", "nothing can be running yet")
+	require.Contains(t, first.out.String(), "An MCP client can start")
 	s := shell{view: service.View{Standing: service.Current, Warnings: sampleView().Warnings}, outcome: service.Unchanged}
 	require.Zero(t, s.run(t, "apply"))
 	golden.Equal(t, "unchanged_en.txt", s.out.Bytes())

@@ -19,6 +19,8 @@ const (
 	keyLanguage    text.Key = "view.language"
 	keyTransport   text.Key = "view.transport"
 	keyModel       text.Key = "view.model"
+	keySkills      text.Key = "view.skills"
+	keyNoSkills    text.Key = "view.no_skills"
 	keyHost        text.Key = "view.host"
 	keyHostLevel   text.Key = "view.host_level" // args: platform, level
 	keyFilesystem  text.Key = "view.filesystem"
@@ -72,6 +74,7 @@ const (
 	itemRequire     text.Key = "item.require"
 	itemModel       text.Key = "item.model"
 	itemSettings    text.Key = "item.settings"
+	itemSystem      text.Key = "item.system"
 
 	enforceRead        text.Key = "enforce.read"
 	enforceWrite       text.Key = "enforce.write"
@@ -124,6 +127,8 @@ func itemKey(i service.Item) text.Key {
 		return itemRequire
 	case service.ItemModel:
 		return itemModel
+	case service.ItemSystem:
+		return itemSystem
 	}
 	return itemSettings
 }

@@ -42,6 +42,7 @@ func Show(v service.View, c text.Catalog, style Style) string {
 func Difference(v service.View, c text.Catalog, style Style) string {
 	s := &screen{page: page{style: style}, c: c, v: v}
 	s.pairs(0, [][2]string{{s.t(keyConfig), v.Config}, {s.t(keyLocal), orNone(v.Local)}, {s.t(keyState), s.t(standingKey(v.Standing))}})
+	s.skills()
 	s.difference()
 	s.faults(keyWarnings, v.Warnings, yellow)
 	return s.b.String()
@@ -93,6 +94,23 @@ func (s *screen) head() {
 		{s.t(keyModel), v.Model + "  " + v.Server},
 		{s.t(keyHost), s.c.Text(keyHostLevel, map[string]any{"platform": v.Host.Platform, "level": fmt.Sprintf("L%d", v.Host.Level)})},
 	})
+	s.skills()
+}
+
+// skills lists every directory of skills with what was found in it.
+func (s *screen) skills() {
+	if len(s.v.Skills) == 0 {
+		return
+	}
+	s.title(s.t(keySkills), "")
+	for _, k := range s.v.Skills {
+		s.text(2, "", k.Directory, "")
+		names := strings.Join(k.Names, ", ")
+		if names == "" {
+			names = s.t(keyNoSkills)
+		}
+		s.text(4, "", names, "")
+	}
 }
 
 // marks writes the rights in fixed places.
@@ -111,8 +129,11 @@ func (s *screen) filesystem() {
 	rows := make([][]string, 0, len(s.v.Filesystem))
 	for _, f := range s.v.Filesystem {
 		name := f.Name
-		if f.Kind == service.ItemRuntimeRoot {
+		switch f.Kind {
+		case service.ItemRuntimeRoot:
 			name = s.t(itemRuntimeRoot) + " " + f.Name
+		case service.ItemSystem:
+			name = s.t(itemSystem)
 		}
 		path := f.Path
 		switch {

@@ -19,7 +19,6 @@ import (
 	"github.com/agent-mcp/agent-mcp/app/cli"
 	"github.com/agent-mcp/agent-mcp/app/engine"
 	"github.com/agent-mcp/agent-mcp/core/audit"
-	"github.com/agent-mcp/agent-mcp/core/config"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/instance"
 	"github.com/agent-mcp/agent-mcp/ports/journal"
@@ -79,9 +78,6 @@ func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) (err er
 			err = &cli.ServedError{Err: err}
 		}
 	}()
-	if t := s.eff.Config.MCP.Transport; t != config.TransportStdio {
-		return fault.New(CodeTransport, "transport", t)
-	}
 	if err := s.open(ctx); err != nil {
 		return err
 	}

@@ -103,7 +103,8 @@ func Admin(box sandbox.Sandbox, in io.Reader, out io.Writer, person bool) *admin
 			return Catalog(cfg.Application.Language, cfg.Application.LocalesDir)
 		},
 		Record: recordOnce,
-		Checks: []admin.Check{checkSkills, checkPrompt},
+		Checks: []admin.Check{checkTransport, checkSkills, checkPrompt},
+		Skills: listSkills,
 	})
 }
 

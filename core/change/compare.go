@@ -82,8 +82,11 @@ type differ struct {
 	out   []service.Change
 }
 
-// add drops the directory's number where nothing stands against it: alone it tells nobody anything.
+// add drops the directory's number where nothing stands against it: alone it tells nobody anything. What has no value
+// (a path that does not exist) is no fact.
 func (d *differ) add(c service.Change) {
+	empty := func(a service.Attribute) bool { return a.Value == "" }
+	c.Before, c.After = slices.DeleteFunc(c.Before, empty), slices.DeleteFunc(c.After, empty)
 	if c.Op != service.ChangedOp {
 		number := func(a service.Attribute) bool { return a.Name == labelIdentity }
 		c.Before, c.After = slices.DeleteFunc(c.Before, number), slices.DeleteFunc(c.After, number)

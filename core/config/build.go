@@ -23,6 +23,9 @@ func Build(layers []settings.Layer, host Host) (cfg Config, warnings []*fault.Er
 		d.bad(CodeWantMap, ".", root, "value", show(root))
 		return Config{}, nil, d.fail(base, layers)
 	}
+	if f := client(root); f != nil {
+		return Config{}, nil, f
+	}
 	if f := migration(root, base); f != nil {
 		return Config{}, nil, f
 	}
@@ -39,18 +42,26 @@ func Build(layers []settings.Layer, host Host) (cfg Config, warnings []*fault.Er
 	return cfg, warnings, nil
 }
 
-// Language finds the language that the owner asked for, also in a configuration that is otherwise refused; "" when it
-// cannot be told. It is for the messages that refuse it.
-func Language(layers []settings.Layer) string {
+// Language finds the language that the owner asked for with its place, and the directory of more texts, also in a
+// configuration that is otherwise refused; "" when they cannot be told. It is for the messages that refuse it.
+func Language(layers []settings.Layer, host Host) (tag, at, localesDir string) {
 	if len(layers) == 0 {
-		return ""
+		return "", "", ""
 	}
 	app, _ := Merge(layers).Get("application")
-	n, _ := app.Get("language")
-	if n.Kind == settings.String && validTag(n.String) {
-		return n.String
+	if n, _ := app.Get("language"); n.Kind == settings.String && validTag(n.String) {
+		tag, at = n.String, place(n)
 	}
-	return ""
+	if n, _ := app.Get("locales_dir"); n.Kind == settings.String && n.String != "" {
+		localesDir, _, _ = expand(n.String, filepath.Dir(layers[0].Path), host)
+	}
+	return tag, at, localesDir
+}
+
+// NearestTag is the known language tag that an unknown one was probably meant to be, "" when none is near.
+func NearestTag(tag string, known []string) string {
+	language, _, _ := strings.Cut(tag, "-")
+	return nearest(language, known)
 }
 
 func (d *decoder) sort(layers []settings.Layer) {

@@ -9,7 +9,12 @@ const (
 	CodeMigrate      fault.Code = "config.migrate"       // args: path, found, example — schema 1 or an older shape (CFG-01)
 	CodeNewerVersion fault.Code = "config.newer_version" // args: path, place, version
 
+	CodeNoVersion    fault.Code = "config.no_version"  // schema_version is missing in a file that has no older shape
+	CodeBadVersion   fault.Code = "config.bad_version" // args: value — no number that any version ever had
+	CodeClient       fault.Code = "config.client"      // an MCP client's configuration; alone when nothing else is there
 	CodeRequired     fault.Code = "config.required"
+	CodeNull         fault.Code = "config.null"              // a required path is null, perhaps written as a bare ~
+	CodeNoStateHome  fault.Code = "config.no_state_home"     // args: variable — not set, so state_dir has no default
 	CodeUnknownKey   fault.Code = "config.unknown_key"       // args: nearest
 	CodeUnknownPlain fault.Code = "config.unknown_key_plain" // no known key is near
 	CodeWantMap      fault.Code = "config.want_map"          // args: value

@@ -84,7 +84,7 @@ func build(t testing.TB, texts ...string) (config.Config, []*fault.Error, error)
 
 func ptr[T any](v T) *T { return &v }
 
-func TestBuild_Defaults(t *testing.T) {
+func TestBuild_Defaults(t *testing.T) { // MCP-TR-01: stdio; NET-01: no network; CFG-04
 	cfg, warnings, err := build(t, minimal)
 	require.NoError(t, err)
 	require.Empty(t, warnings)
@@ -143,7 +143,8 @@ func TestBuild_Merge(t *testing.T) {
 	require.NotEqual(t, same.Fingerprint, cfg.Fingerprint, "a local file is part of the fingerprint")
 }
 
-// Every refusal: the key, its place and the code.
+// Every refusal: the key, its place and the code. MCP-TR-02, AT-02: loopback only; MCP-TR-03, MCP-TR-05, AT-03: no transport but
+// stdio and http; CFG-04: an entry is one record; OLL-01: no other backend can be named.
 func TestBuild_Refuses(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"applicatio": {}}`:                      "config.unknown_key applicatio → application",
@@ -152,57 +153,66 @@ func TestBuild_Refuses(t *testing.T) {
 		`{"ollama": {"options": {"num_cxt": 1}}}`: "config.unknown_key ollama.options.num_cxt → ollama.options.num_ctx",
 		`{"zzzzzzzzz": 1}`:                        "config.unknown_key_plain zzzzzzzzz",
 		`{"sandbox": {"mounts": [{"name": "d", "path": "d", "access": "read_only", "acess": 1}]}}`: "config.unknown_key sandbox.mounts[0].acess → sandbox.mounts[0].access",
-		`{"ollama": []}`:                                                             "config.want_map ollama",
-		`{"ollama": {"model": 3}}`:                                                   "config.want_text ollama.model",
-		`{"ollama": {"model": " "}}`:                                                 "config.required ollama.model",
-		`{"ollama": {"model": null}}`:                                                "config.required ollama.model",
-		`{"ollama": {"base_url": "localhost:11434"}}`:                                "config.bad_url ollama.base_url",
-		`{"ollama": {"base_url": "http://u:secret@h/"}}`:                             "config.bad_url ollama.base_url",
-		`{"ollama": {"base_url": "http://h:99999"}}`:                                 "config.bad_url ollama.base_url",
-		`{"ollama": {"think": "hard"}}`:                                              "config.choice ollama.think",
-		`{"ollama": {"think": 1}}`:                                                   "config.choice ollama.think",
-		`{"ollama": {"keep_alive": "soon"}}`:                                         "config.bad_keep_alive ollama.keep_alive",
-		`{"ollama": {"keep_alive": -2}}`:                                             "config.bad_keep_alive ollama.keep_alive",
-		`{"ollama": {"idle_timeout": 30}}`:                                           "config.want_duration ollama.idle_timeout",
-		`{"ollama": {"idle_timeout": "30"}}`:                                         "config.want_duration ollama.idle_timeout",
-		`{"ollama": {"idle_timeout": "-1s"}}`:                                        "config.out_of_range ollama.idle_timeout",
-		`{"ollama": {"retry": {"backoff": "20s", "max_backoff": "10s"}}}`:            "config.backoff_order ollama.retry.max_backoff",
-		`{"ollama": {"options": {"num_ctx": 0}}}`:                                    "config.out_of_range ollama.options.num_ctx",
-		`{"ollama": {"options": {"num_ctx": -1}}}`:                                   "config.out_of_range ollama.options.num_ctx",
-		`{"ollama": {"options": {"num_ctx": 99999999999999999999}}}`:                 "config.out_of_range ollama.options.num_ctx",
-		`{"ollama": {"options": {"num_ctx": 4096.5}}}`:                               "config.want_integer ollama.options.num_ctx",
-		`{"ollama": {"options": {"num_predict": 0}}}`:                                "config.choice ollama.options.num_predict",
-		`{"ollama": {"options": {"temperature": ".nan"}}}`:                           "config.out_of_range ollama.options.temperature",
-		`{"ollama": {"options": {"temperature": -0.1}}}`:                             "config.out_of_range ollama.options.temperature",
-		`{"ollama": {"options": {"temperature": "0.2"}}}`:                            "config.want_number ollama.options.temperature",
-		`{"ollama": {"options": {"top_p": 1.01}}}`:                                   "config.out_of_range ollama.options.top_p",
-		`{"ollama": {"options": {"use_mmap": "yes"}}}`:                               "config.want_bool ollama.options.use_mmap",
-		`{"ollama": {"options": {"stop": "x"}}}`:                                     "config.want_list ollama.options.stop",
-		`{"ollama": {"options": {"stop": [1]}}}`:                                     "config.want_text ollama.options.stop[0]",
-		`{"ollama": {"options": {"stop": [""]}}}`:                                    "config.required ollama.options.stop[0]",
-		`{"application": {"language": "japanese!"}}`:                                 "config.bad_tag application.language",
-		`{"application": {"language": "e"}}`:                                         "config.bad_tag application.language",
-		`{"application": {"state_dir": "~bob/x"}}`:                                   "config.no_home application.state_dir",
-		`{"application": {"state_dir": "a\u0000b"}}`:                                 "config.bad_path application.state_dir",
-		`{"mcp": {"transport": "sse"}}`:                                              "config.choice mcp.transport",
-		`{"mcp": {"http": {"listen": ["0.0.0.0:1"]}}}`:                               "config.not_loopback mcp.http.listen[0]",
-		`{"mcp": {"http": {"listen": [":8765"]}}}`:                                   "config.not_loopback mcp.http.listen[0]",
-		`{"mcp": {"http": {"listen": ["localhost:1"]}}}`:                             "config.not_loopback mcp.http.listen[0]",
-		`{"mcp": {"http": {"listen": ["[::]:1"]}}}`:                                  "config.not_loopback mcp.http.listen[0]",
-		`{"mcp": {"http": {"listen": ["192.168.1.2:1"]}}}`:                           "config.not_loopback mcp.http.listen[0]",
-		`{"mcp": {"http": {"listen": ["127.0.0.1"]}}}`:                               "config.bad_listen mcp.http.listen[0]",
-		`{"mcp": {"http": {"listen": []}}}`:                                          "config.required mcp.http.listen",
-		`{"mcp": {"http": {"listen": ["127.0.0.1:1", "127.0.0.1:1"]}}}`:              "config.same_endpoint mcp.http.listen[1]",
-		`{"mcp": {"http": {"path": "mcp"}}}`:                                         "config.bad_url_path mcp.http.path",
-		`{"mcp": {"max_queued": -1}}`:                                                "config.out_of_range mcp.max_queued",
-		`{"agent": {"summarize_at": 0.96}}`:                                          "config.out_of_range agent.summarize_at",
-		`{"agent": {"vision": {"max_total_bytes": 10}}}`:                             "config.image_order agent.vision.max_total_bytes",
-		`{"skills": {"directories": [""]}}`:                                          "config.required skills.directories[0]",
-		`{"sandbox": {"profile": "production"}}`:                                     "config.choice sandbox.profile",
-		`{"sandbox": {"workspace": ""}}`:                                             "config.required sandbox.workspace",
-		`{"sandbox": {"require": "some"}}`:                                           "config.choice sandbox.require",
-		`{"sandbox": {"mounts": [{"name": "d", "path": "d"}]}}`:                      "config.required sandbox.mounts[0].access",
-		`{"sandbox": {"mounts": [{"name": "d", "path": "d", "access": "execute"}]}}`: "config.choice sandbox.mounts[0].access",
+		`{"ollama": []}`:                                                                "config.want_map ollama",
+		`{"ollama": {"model": 3}}`:                                                      "config.want_text ollama.model",
+		`{"ollama": {"model": " "}}`:                                                    "config.required ollama.model",
+		`{"ollama": {"model": null}}`:                                                   "config.required ollama.model",
+		`{"ollama": {"base_url": "localhost:11434"}}`:                                   "config.bad_url ollama.base_url",
+		`{"ollama": {"base_url": "http://u:secret@h/"}}`:                                "config.bad_url ollama.base_url",
+		`{"ollama": {"base_url": "http://h:99999"}}`:                                    "config.bad_url ollama.base_url",
+		`{"ollama": {"think": "hard"}}`:                                                 "config.choice ollama.think",
+		`{"ollama": {"think": 1}}`:                                                      "config.choice ollama.think",
+		`{"ollama": {"keep_alive": "soon"}}`:                                            "config.bad_keep_alive ollama.keep_alive",
+		`{"ollama": {"keep_alive": -2}}`:                                                "config.bad_keep_alive ollama.keep_alive",
+		`{"ollama": {"idle_timeout": 30}}`:                                              "config.want_duration ollama.idle_timeout",
+		`{"ollama": {"idle_timeout": "30"}}`:                                            "config.want_duration ollama.idle_timeout",
+		`{"ollama": {"idle_timeout": "-1s"}}`:                                           "config.out_of_range ollama.idle_timeout",
+		`{"ollama": {"retry": {"backoff": "20s", "max_backoff": "10s"}}}`:               "config.backoff_order ollama.retry.max_backoff",
+		`{"ollama": {"options": {"num_ctx": 0}}}`:                                       "config.out_of_range ollama.options.num_ctx",
+		`{"ollama": {"options": {"num_ctx": -1}}}`:                                      "config.out_of_range ollama.options.num_ctx",
+		`{"ollama": {"options": {"num_ctx": 99999999999999999999}}}`:                    "config.out_of_range ollama.options.num_ctx",
+		`{"ollama": {"options": {"num_ctx": 4096.5}}}`:                                  "config.want_integer ollama.options.num_ctx",
+		`{"ollama": {"options": {"num_predict": 0}}}`:                                   "config.choice ollama.options.num_predict",
+		`{"ollama": {"options": {"temperature": ".nan"}}}`:                              "config.out_of_range ollama.options.temperature",
+		`{"ollama": {"options": {"temperature": -0.1}}}`:                                "config.out_of_range ollama.options.temperature",
+		`{"ollama": {"options": {"temperature": "0.2"}}}`:                               "config.want_number ollama.options.temperature",
+		`{"ollama": {"options": {"top_p": 1.01}}}`:                                      "config.out_of_range ollama.options.top_p",
+		`{"ollama": {"options": {"use_mmap": "yes"}}}`:                                  "config.want_bool ollama.options.use_mmap",
+		`{"ollama": {"options": {"stop": "x"}}}`:                                        "config.want_list ollama.options.stop",
+		`{"ollama": {"options": {"stop": [1]}}}`:                                        "config.want_text ollama.options.stop[0]",
+		`{"ollama": {"options": {"stop": [""]}}}`:                                       "config.required ollama.options.stop[0]",
+		`{"application": {"language": "japanese!"}}`:                                    "config.bad_tag application.language",
+		`{"application": {"language": "e"}}`:                                            "config.bad_tag application.language",
+		`{"application": {"state_dir": "~bob/x"}}`:                                      "config.no_home application.state_dir",
+		`{"application": {"state_dir": "a\u0000b"}}`:                                    "config.bad_path application.state_dir",
+		`{"mcp": {"transport": "sse"}}`:                                                 "config.choice mcp.transport",
+		`{"mcp": {"transport": "websocket"}}`:                                           "config.choice mcp.transport",
+		`{"ollama": {"provider": "openai"}}`:                                            "config.unknown_key_plain ollama.provider",
+		`{"openai": {"model": "x"}}`:                                                    "config.unknown_key_plain openai",
+		`{"mcp": {"http": {"listen": ["0.0.0.0:1"]}}}`:                                  "config.not_loopback mcp.http.listen[0]",
+		`{"mcp": {"http": {"listen": [":8765"]}}}`:                                      "config.not_loopback mcp.http.listen[0]",
+		`{"mcp": {"http": {"listen": ["localhost:1"]}}}`:                                "config.not_loopback mcp.http.listen[0]",
+		`{"mcp": {"http": {"listen": ["[::]:1"]}}}`:                                     "config.not_loopback mcp.http.listen[0]",
+		`{"mcp": {"http": {"listen": ["192.168.1.2:1"]}}}`:                              "config.not_loopback mcp.http.listen[0]",
+		`{"mcp": {"http": {"listen": ["127.0.0.1"]}}}`:                                  "config.bad_listen mcp.http.listen[0]",
+		`{"mcp": {"http": {"listen": []}}}`:                                             "config.required mcp.http.listen",
+		`{"mcp": {"http": {"listen": ["127.0.0.1:1", "127.0.0.1:1"]}}}`:                 "config.same_endpoint mcp.http.listen[1]",
+		`{"mcp": {"http": {"path": "mcp"}}}`:                                            "config.bad_url_path mcp.http.path",
+		`{"mcp": {"max_queued": -1}}`:                                                   "config.out_of_range mcp.max_queued",
+		`{"agent": {"summarize_at": 0.96}}`:                                             "config.out_of_range agent.summarize_at",
+		`{"agent": {"vision": {"max_total_bytes": 10}}}`:                                "config.image_order agent.vision.max_total_bytes",
+		`{"skills": {"directories": [""]}}`:                                             "config.required skills.directories[0]",
+		`{"sandbox": {"profile": "production"}}`:                                        "config.choice sandbox.profile",
+		`{"sandbox": {"workspace": null}}`:                                              "config.null sandbox.workspace",
+		`{"sandbox": {"mounts": [{"name": "d", "path": null, "access": "read_only"}]}}`: "config.null sandbox.mounts[0].path",
+		`{"schema_version": "2"}`:                                                       "config.bad_version schema_version",
+		`{"schema_version": 0}`:                                                         "config.bad_version schema_version",
+		`{"schema_version": null}`:                                                      "config.no_version schema_version",
+		`{"mcpServers": {"a": {}}}`:                                                     "config.client mcpServers",
+		`{"sandbox": {"workspace": ""}}`:                                                "config.required sandbox.workspace",
+		`{"sandbox": {"require": "some"}}`:                                              "config.choice sandbox.require",
+		`{"sandbox": {"mounts": [{"name": "d", "path": "d"}]}}`:                         "config.required sandbox.mounts[0].access",
+		`{"sandbox": {"mounts": [{"name": "d", "path": "d", "access": "execute"}]}}`:    "config.choice sandbox.mounts[0].access",
 		`{"sandbox": {"mounts": [{"name": "d", "path": "d", "access": "read_only"}, {"name": "d", "path": "e", "access": "read_only"}]}}`: "config.same_name sandbox.mounts[1].name",
 		`{"sandbox": {"mounts": [{"name": "workspace", "path": "d", "access": "read_only"}]}}`:                                            "config.reserved_name sandbox.mounts[0].name",
 		`{"sandbox": {"execution": {"entries": [{"alias": "sh", "path": "/a"}, {"alias": "sh", "path": "/b"}]}}}`:                         "config.same_alias sandbox.execution.entries[1].alias",
@@ -342,16 +352,18 @@ sandbox:
 	require.Equal(t, "schema_version: 1 (agent.yaml:1), execution.executables (agent.yaml:1), execution.shells (agent.yaml:2), filesystem (agent.yaml:2), process.approvals (agent.yaml:3)", f.Args["found"])
 
 	for text, want := range map[string]fault.Code{
-		`{"ollama": {"model": "x"}}`: config.CodeMigrate,
-		`{"schema_version": "2"}`:    config.CodeMigrate,
-		`{"schema_version": null}`:   config.CodeMigrate,
-		`{"schema_version": 0}`:      config.CodeMigrate,
+		`{"schema_version": 1}`:                                           config.CodeMigrate,
+		`{"filesystem": {"workspace": "x"}}`:                              config.CodeMigrate,
+		`{"mcpServers": {"agent": {"command": "agent-mcp"}}}`:             config.CodeClient,
+		`{"schema_version": 2, "mcpServers": {}}`:                         config.CodeInvalid,
+		`{"ollama": {"model": "x"}, "sandbox": {"workspace": "x"}}`:       config.CodeInvalid,
+		`{"schema_version": -1}`:                                          config.CodeInvalid,
 		`{"schema_version": 2, "sandbox": {"execution": {"shells": []}}}`: config.CodeMigrate,
 		`{"schema_version": 2, "sandbox": {"filesystem": "weird"}}`:       config.CodeMigrate,
-		`{"schema_version": 3}`:                   config.CodeNewerVersion,
-		`{"schema_version": 3, "filesystem": {}}`: config.CodeMigrate,
-		`["a list"]`:                              config.CodeInvalid,
-		`"text"`:                                  config.CodeInvalid,
+		`{"schema_version": 3}`:                                           config.CodeNewerVersion,
+		`{"schema_version": 3, "filesystem": {}}`:                         config.CodeMigrate,
+		`["a list"]`: config.CodeInvalid,
+		`"text"`:     config.CodeInvalid,
 	} {
 		_, _, err := build(t, text)
 		require.Equal(t, want, fault.CodeOf(err), text)
@@ -365,9 +377,30 @@ func TestLanguage(t *testing.T) {
 		`{"application": []}`:                              "",
 		`[]`:                                               "",
 	} {
-		require.Equal(t, want, config.Language([]settings.Layer{layer(t, "agent.yaml", text)}), text)
+		tag, at, _ := config.Language([]settings.Layer{layer(t, "agent.yaml", text)}, host)
+		require.Equal(t, want, tag, text)
+		require.Equal(t, want != "", at == "agent.yaml:1", text)
 	}
-	require.Empty(t, config.Language(nil))
+	tag, _, dir := config.Language(nil, host)
+	require.Empty(t, tag+dir)
+	_, _, dir = config.Language([]settings.Layer{layer(t, "agent.yaml", `{"application": {"locales_dir": "l", "state_dir": 1}}`)}, host)
+	require.Equal(t, "/etc/agent/l", dir)
+}
+
+func TestNearestTag(t *testing.T) {
+	for tag, want := range map[string]string{"jp": "ja", "jp-JP": "ja", "eng": "en", "fr": "", "zh-CN": ""} {
+		require.Equal(t, want, config.NearestTag(tag, []string{"en", "ja"}), tag)
+	}
+}
+
+// A current file that lacks its first line gets that one line as the remedy, beside its other problems.
+func TestBuild_NoVersion(t *testing.T) {
+	_, _, err := build(t, strings.Replace(minimal, `"schema_version": 2, `, "\n", 1))
+	f := fault.From(err)
+	require.Equal(t, config.CodeInvalid, f.Code)
+	require.Len(t, f.Reasons, 1)
+	require.Equal(t, config.CodeNoVersion, f.Reasons[0].Code)
+	require.Equal(t, "agent.yaml:1", f.Reasons[0].Args["place"])
 }
 
 func TestBuild_HostPaths(t *testing.T) {
@@ -376,7 +409,8 @@ func TestBuild_HostPaths(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "/state/agent-mcp", cfg.Application.StateDir)
 	_, _, err = config.Build([]settings.Layer{base}, config.Host{})
-	require.Equal(t, config.CodeRequired, fault.From(err).Reasons[0].Code, "no home, no state_dir: it must be given")
+	require.Equal(t, config.CodeNoStateHome, fault.From(err).Reasons[0].Code, "no home, no state_dir: it must be given")
+	require.Equal(t, "HOME", fault.From(err).Reasons[0].Args["variable"])
 	local := layer(t, "agent.local.yaml", `{"sandbox": {"workspace": "%Data%/w"}}`)
 	win := config.Host{Windows: true, LocalAppData: "/lad", Env: map[string]string{"DATA": "/d"}}
 	cfg, _, err = config.Build([]settings.Layer{base, local}, win)

@@ -131,6 +131,10 @@ func (d *decoder) resolveUnknown() {
 	for _, u := range d.unknown {
 		at := settings.Node{File: u.file, Line: u.field.Line, Column: u.field.Column}
 		key := u.scope.key(clip(u.field.Key))
+		if key == keyServers {
+			d.bad(CodeClient, key, at)
+			continue
+		}
 		near := nearest(u.field.Key, u.scope.keys)
 		if near != "" {
 			near = u.scope.key(near)
@@ -316,6 +320,15 @@ func (s *scope) records(name string) []*scope {
 		out = append(out, &scope{d: s.d, node: n, path: key})
 	}
 	return out
+}
+
+// requiredPath is required for a path, where a null may be a bare ~ that was meant as the home directory.
+func (s *scope) requiredPath(name string) {
+	if n, ok := s.node.Get(name); ok && n.Kind == settings.Null {
+		s.d.bad(CodeNull, s.key(name), n)
+		return
+	}
+	s.required(name)
 }
 
 // required reports a missing key. A value that is there but bad has been reported already.

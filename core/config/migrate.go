@@ -9,15 +9,42 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/settings"
 )
 
-// migration returns the one fault for an older or newer schema, nil for schema 2 in its own shape (CFG-01). The example
-// is the new form of what was found, ready to paste.
+// keyServers is what MCP clients call their list of servers.
+const keyServers = "mcpServers"
+
+// client finds the configuration of an MCP client where ours should be; beside a schema_version it is an unknown key.
+func client(root settings.Node) *fault.Error {
+	if _, ours := root.Get("schema_version"); ours {
+		return nil
+	}
+	for _, f := range root.Fields {
+		if f.Key == keyServers {
+			return fault.New(CodeClient, "key", f.Key, "place", place(settings.Node{File: f.Value.File, Line: f.Line}))
+		}
+	}
+	return nil
+}
+
+// version judges schema_version where no older shape speaks for a migration.
+func (d *decoder) version(s *scope) {
+	n, ok := s.get("schema_version")
+	switch {
+	case !ok:
+		d.bad(CodeNoVersion, s.key("schema_version"), settings.Node{File: s.node.File, Line: 1})
+	case n.Kind != settings.Int || n.Int != SchemaVersion:
+		d.bad(CodeBadVersion, s.key("schema_version"), n, "value", show(n))
+	}
+}
+
+// migration returns the one fault for schema 1, an older shape, or a newer schema; nil for anything else (CFG-01). The
+// example is the new form of what was found, ready to paste.
 func migration(root settings.Node, base string) *fault.Error {
 	version, has := root.Get("schema_version")
 	old := oldShapes(root)
 	if has && version.Kind == settings.Int && version.Int > SchemaVersion && len(old) == 0 {
 		return fault.New(CodeNewerVersion, "path", base, "place", place(version), "version", version.Int)
 	}
-	if has && version.Kind == settings.Int && version.Int == SchemaVersion && len(old) == 0 {
+	if first := has && version.Kind == settings.Int && version.Int == 1; !first && len(old) == 0 {
 		return nil
 	}
 	found := make([]string, 0, len(old)+1)

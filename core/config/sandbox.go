@@ -14,7 +14,7 @@ import (
 func (d *decoder) sandbox(s *scope) (b Sandbox) {
 	b.Profile = s.choice("profile", ProfileDevelopment, ProfileReadonly, ProfileDevelopment)
 	b.Workspace = s.pathOf("workspace")
-	s.required("workspace")
+	s.requiredPath("workspace")
 	b.Mounts = d.mounts(s)
 	e := s.child("execution")
 	b.Entries = d.entries(e)
@@ -67,7 +67,7 @@ func (d *decoder) mounts(s *scope) (out []Mount) {
 		}
 		m.Name = name
 		m.Path = r.pathOf("path")
-		r.required("path")
+		r.requiredPath("path")
 		r.required("access")
 		if given, there := r.node.Get("access"); there && given.Kind != settings.Null {
 			m.Access = r.choice("access", AccessReadOnly, AccessReadOnly, AccessReadWrite, AccessReadWriteDelete)
@@ -90,7 +90,7 @@ func (d *decoder) entries(s *scope) (out []Entry) {
 		}
 		e.Alias = alias
 		e.Path = r.pathOf("path")
-		r.required("path")
+		r.requiredPath("path")
 		e.RuntimeRoot = r.pathOf("runtime_root")
 		r.done()
 		out = append(out, e)

@@ -22,7 +22,7 @@ const (
 )
 
 func (d *decoder) root(s *scope) (cfg Config) {
-	s.get("schema_version") // judged by migration
+	d.version(s)
 	cfg.Application = d.application(s.child("application"))
 	cfg.MCP = d.mcp(s.child("mcp"))
 	cfg.Ollama = d.ollama(s.child("ollama"))
@@ -44,7 +44,15 @@ func (d *decoder) application(s *scope) (a Application) {
 	a.StateDir = s.pathOf("state_dir")
 	if written, _ := s.node.Get("state_dir"); a.StateDir == "" && (written.Kind == settings.Null || written.String == "") {
 		if a.StateDir = stateDir(d.host); a.StateDir == "" {
-			s.required("state_dir")
+			variable := "HOME"
+			if d.host.Windows {
+				variable = "LOCALAPPDATA"
+			}
+			at := s.node
+			if written.Line > 0 {
+				at = written
+			}
+			d.bad(CodeNoStateHome, s.key("state_dir"), at, "variable", variable)
 		}
 	}
 	s.done()

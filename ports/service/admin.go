@@ -75,6 +75,7 @@ type View struct {
 	Problems  []*fault.Error // why the desired state is refused
 	Warnings  []*fault.Error
 
+	Skills     []SkillRow
 	Filesystem []FileRow
 	Execution  []ExecRow
 	Network    NetworkRow
@@ -84,11 +85,17 @@ type View struct {
 
 // FileRow is one line of the filesystem matrix.
 type FileRow struct {
-	Name    string // "workspace", a mount's name, a runtime root's alias
-	Kind    Item   // ItemWorkspace, ItemMount, ItemRuntimeRoot
+	Name    string // "workspace", a mount's name, a runtime root's alias, "system"
+	Kind    Item   // ItemWorkspace, ItemMount, ItemRuntimeRoot, ItemSystem
 	Written string // as configured, absolute
 	Path    string // resolved; "" when it could not be
 	Rights  rights.Set
+}
+
+// SkillRow is one directory of skills, and the skills found in it.
+type SkillRow struct {
+	Directory string // as configured, absolute
+	Names     []string
 }
 
 // ExecRow is one line of the execution matrix.
@@ -142,6 +149,7 @@ const (
 	ItemRequire     Item = "require"
 	ItemModel       Item = "model"
 	ItemSettings    Item = "settings" // the files' text differs in what permits nothing
+	ItemSystem      Item = "system"   // what every sandboxed process may use of the system; in no difference
 )
 
 // Change is one line of the difference.

@@ -7,6 +7,7 @@
 package goi18n
 
 import (
+	"errors"
 	"io/fs"
 	"slices"
 	"strings"
@@ -58,7 +59,8 @@ var _ text.Catalog = (*Catalog)(nil)
 // CodeBrokenFile, CodeUnknownKey; several problems arrive as reasons of CodeInvalid.
 func New(opts Options) (*Catalog, error) {
 	want, err := language.Parse(opts.Tag)
-	if err != nil {
+	var unassigned language.ValueError // well formed, such as jp, but no language's
+	if err != nil && !errors.As(err, &unassigned) {
 		return nil, fault.Wrap(err, text.CodeBadTag, "tag", opts.Tag)
 	}
 	l := &loader{texts: map[string]map[string]string{}}
@@ -79,7 +81,7 @@ func New(opts Options) (*Catalog, error) {
 	}
 	slices.Sort(known)
 	tag := lookup(want.String(), known)
-	if tag == "" {
+	if tag == "" || err != nil {
 		return nil, fault.New(text.CodeUnknownLocale, "tag", opts.Tag, "known", strings.Join(known, ", "))
 	}
 	return build(tag, l.texts)
