@@ -33,6 +33,8 @@ type Config struct {
 	Limits session.Limits
 	Vision Vision
 	LLMLog bool // write prompts and responses to the LLM log (LOG-02)
+
+	ResourceBytes int // of one skill resource in a result (AGT-09); 0 = 65,536
 }
 
 // Vision bounds the images of one request (OLL-09).
@@ -49,9 +51,11 @@ type Hands interface {
 	Close() error
 }
 
-// Skills reads the bodies of selected skills.
+// Skills reads the bodies of selected skills, and their resources.
 type Skills interface {
 	Load(ctx context.Context, names []string) (loaded []prompt.LoadedSkill, failed []string)
+	// Resource reads a file that the named skill lists; skills.CodeNoResource for anything else (SKL-04, SKL-06).
+	Resource(ctx context.Context, name, rel string) ([]byte, error)
 }
 
 // Deps are the ports. Inspector, Skills, Turn, Trace and Audit may be nil: then nothing is asked, waited for or recorded.

@@ -227,7 +227,11 @@ func (t *task) act(ctx context.Context, a agent.Act) (agent.Event, []tool.Result
 		}
 		ref := t.scope
 		ref.PlannerTask, ref.Call = string(a.PlannerTask), c.ID
-		results = append(results, t.hands.Do(ctx, ref, c))
+		r, ok := t.resource(ctx, ref, c)
+		if !ok {
+			r = t.hands.Do(ctx, ref, c)
+		}
+		results = append(results, r)
 	}
 	return agent.Observed{CallID: a.CallID, Results: results}, results
 }

@@ -170,7 +170,7 @@ func engineConfig(p *policy.Policy, cfg config.Config, words string, skills shel
 		}),
 		Limits: session.Limits{MaxQueued: queued, KeepFinished: cfg.MCP.Tasks.MaxKept},
 		Vision: engine.Vision{MaxImages: a.Vision.MaxImages, MaxImageBytes: a.Vision.MaxImageBytes, MaxTotalBytes: a.Vision.MaxTotalBytes},
-		LLMLog: cfg.Logging.LLM,
+		LLMLog: cfg.Logging.LLM, ResourceBytes: a.ToolOutput.ReadBytes,
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/skill"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/skills"
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
 
@@ -72,19 +73,23 @@ func checkPrompt(_ context.Context, cfg config.Config) ([]*fault.Error, error) {
 	return nil, err
 }
 
-// shelf gives the engine the skills that were read at start (SKL-03, SKL-07); nothing is read again while it runs.
-type shelf struct{ all skill.Catalogue }
+// shelf gives the engine the skills that were read at start (SKL-03, SKL-07). Only their resources are read later, on demand.
+type shelf struct {
+	all    skill.Catalogue
+	source *directory.Source
+}
 
 func loadSkills(ctx context.Context, cfg config.Config) (shelf, []*fault.Error, error) {
 	if len(cfg.Skills.Directories) == 0 {
 		return shelf{}, nil, nil
 	}
-	files, err := directory.New(directory.Config{Directories: cfg.Skills.Directories}).Find(ctx)
+	source := directory.New(directory.Config{Directories: cfg.Skills.Directories})
+	files, err := source.Find(ctx)
 	if err != nil {
 		return shelf{}, nil, err
 	}
 	all, warnings, err := skill.Build(files)
-	return shelf{all}, warnings, err
+	return shelf{all, source}, warnings, err
 }
 
 func checkSkills(ctx context.Context, cfg config.Config) ([]*fault.Error, error) {
@@ -103,6 +108,15 @@ func (s shelf) Load(_ context.Context, names []string) (loaded []prompt.LoadedSk
 		loaded = append(loaded, prompt.LoadedSkill{Name: k.Name, Body: k.Body, Resources: slices.Clone(k.File.Resources)})
 	}
 	return loaded, failed
+}
+
+// Resource implements engine.Skills: what was listed at start and nothing else, read through the skill's own root (SKL-06).
+func (s shelf) Resource(ctx context.Context, name, rel string) ([]byte, error) {
+	k, ok := s.all.Get(name)
+	if !ok || !slices.Contains(k.File.Resources, rel) {
+		return nil, fault.New(skills.CodeNoResource, "path", rel)
+	}
+	return s.source.Resource(ctx, k.File, rel)
 }
 
 func (s shelf) discovery() (out []prompt.Skill) {

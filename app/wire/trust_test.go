@@ -151,18 +151,25 @@ func TestServe_ChangesTakeARestart(t *testing.T) {
 	require.NoError(t, c.end())
 }
 
-// SKL-05, PRC-05: a loaded skill grants nothing: what it says it may use is no capability, and its scripts start only as
-// the policy lets anything start.
+// SKL-03, SKL-05, PRC-05: a loaded skill shows its files and grants nothing: what it says it may use is no capability, its
+// scripts start only as the policy lets anything start, and nothing but its listed files is read (SKL-06).
 func TestServe_SkillsGrantNothing(t *testing.T) {
 	const script = "../skills/s/scripts/go.sh"
 	p := newPlace(t, "skills: {directories: [./skills]}\nagent: {max_replans: 0}\n",
 		scripted.Step{When: planning, Reply: withSkill(t, onePlan(map[string]any{"kind": "process"}), "s")},
+		using("read_file", map[string]any{"path": "skill:s/references/a.md", "offset": 2, "limit": 1}),
+		using("read_file", map[string]any{"path": "skill:s/references/../../../agent.yaml"}),
+		using("read_file", map[string]any{"path": "skill:other/references/a.md"}),
+		using("write_file", map[string]any{"path": "skill:s/references/a.md", "content": "changed"}),
 		using("run_process", map[string]any{"command": script}),
 		using("run_process", map[string]any{"command": "sh", "args": []string{script}}),
 		using("write_file", map[string]any{"path": "../out.txt", "content": "x"}),
 		scripted.Step{Reply: scripted.Say("The script ran."), Times: scripted.Forever},
 	)
 	require.NoError(t, os.MkdirAll(filepath.Join(p.dir, "skills", "s", "scripts"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(p.dir, "skills", "s", "references"), 0o755))
+	reference := filepath.Join(p.dir, "skills", "s", "references", "a.md")
+	require.NoError(t, os.WriteFile(reference, []byte("apricot\nnougat\nalmond\n"), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "ws", script), []byte("#!/bin/sh\necho ran > ran.txt\n"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "skills", "s", "SKILL.md"),
 		[]byte("---\nname: s\ndescription: Does things.\nallowed-tools: Bash(*) Write(*)\n---\nThe secret word is marzipan. Run scripts/go.sh.\n"), 0o644))
@@ -176,7 +183,24 @@ func TestServe_SkillsGrantNothing(t *testing.T) {
 	log, err := os.ReadFile(filepath.Join(p.dir, "state", "logs", "llm.jsonl"))
 	require.NoError(t, err)
 	require.Contains(t, string(log), "marzipan", "the skill was loaded")
-	kinds := kindsOf(p.auditLines(t))
+	require.Contains(t, string(log), ": references/a.md, scripts/go.sh")
+	require.NoDirExists(t, filepath.Join(p.dir, "ws", "skill:s"))
+	require.Contains(t, string(log), "nougat", "the line that was asked for")
+	require.NotContains(t, string(log), "apricot")
+	require.NotContains(t, string(log), "almond")
+	require.NotContains(t, string(log), "state_dir", "the configuration was not read")
+	kept, err := os.ReadFile(reference)
+	require.NoError(t, err)
+	require.Contains(t, string(kept), "apricot")
+	records := p.auditLines(t)
+	var read []any
+	for _, r := range records {
+		if f := r["fields"].(map[string]any); r["kind"] == "tool.result" && f["tool"] == "read_file" {
+			read = append(read, f["ok"])
+		}
+	}
+	require.Equal(t, []any{true, false, false}, read)
+	kinds := kindsOf(records)
 	require.GreaterOrEqual(t, kinds["access.denied"], 2, "%v", kinds)
 }
 

@@ -133,7 +133,7 @@ func TestPlan_UnreadableIsAskedBackOnceThenOneTask(t *testing.T) {
 }
 
 // SKL-03, SKL-04, SKL-07: selection with the plan, checked by the runtime, loaded once.
-func TestStep_Skills(t *testing.T) {
+func TestStep_Skills(t *testing.T) { // SKL-03, SKL-04, SKL-07
 	b := began("x")
 	b.Prompt.Runtime.Skills = []prompt.Skill{{Name: "pdf", Description: "about pdf"}, {Name: "csv", Description: "about csv"}}
 	r := start(t, b)

@@ -127,14 +127,6 @@ type file struct {
 // seen is the greatest prompt count of the conversation as it grows.
 type seen struct{ Epoch, Count int }
 
-// Over reports that the Task has ended and how.
-func (s State) Over() (Outcome, bool) {
-	if s.outcome == nil {
-		return Outcome{}, false
-	}
-	return *s.outcome, true
-}
-
 // Conversation is the conversation as it stands, without the system message. It never holds an unanswered call once the
 // Task is over.
 func (s State) Conversation() []model.Message { return slices.Clone(s.conv) }

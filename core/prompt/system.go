@@ -33,7 +33,7 @@ func System(l Layers) model.Message {
 	for _, s := range l.Loaded {
 		fmt.Fprintf(&b, "\n# Skill %s (guidance; it grants no rights)\n%s\n", line(s.Name), strings.TrimSpace(s.Body))
 		if len(s.Resources) > 0 {
-			b.WriteString("Files of this skill: " + lines(s.Resources) + "\n")
+			fmt.Fprintf(&b, "Files of this skill, read as %s%s/<file>: %s\n", ResourceScheme, line(s.Name), lines(s.Resources))
 		}
 	}
 	return model.Message{Role: model.System, Content: strings.TrimRight(b.String(), "\n")}
@@ -104,6 +104,9 @@ func (r Runtime) text() string {
 	}
 	return b.String()
 }
+
+// ResourceScheme begins the path by which a model reads a file of a skill: "skill:NAME/references/a.md" (SKL-03).
+const ResourceScheme = "skill:"
 
 // Language names a BCP 47 tag for a model: "Japanese (ja)"; an unknown tag stands for itself, "" is English.
 func Language(tag string) string {

@@ -89,9 +89,6 @@ func New(l Limits) State { return State{limits: l.withDefaults()} }
 // Limits are the limits in force.
 func (s State) Limits() Limits { return s.limits }
 
-// Stopped reports that nothing is accepted any more.
-func (s State) Stopped() bool { return s.stopping }
-
 // Counts tells how many Tasks are waiting, started (0 or 1) and finished, and how many Sessions are held.
 func (s State) Counts() (queued, active, finished, sessions int) {
 	if s.active != nil {

@@ -1,7 +1,6 @@
 package skill
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -57,31 +56,4 @@ func (c Catalogue) Get(name string) (Skill, bool) {
 		return Skill{}, false
 	}
 	return c.list[i], true
-}
-
-// Select checks what a model chose (SKL-04): known names, each once, in the order asked, without those already loaded.
-// unknown holds what no skill is called, for the record; it is never loaded and never completed to a near name.
-func (c Catalogue) Select(asked, loaded []string) (chosen []Skill, unknown []string) {
-	done := slices.Clone(loaded)
-	for _, n := range asked {
-		n = strings.TrimSpace(n)
-		if slices.Contains(done, n) || slices.Contains(unknown, n) {
-			continue
-		}
-		if s, ok := c.Get(n); ok {
-			chosen, done = append(chosen, s), append(done, n)
-		} else {
-			unknown = append(unknown, n)
-		}
-	}
-	return chosen, unknown
-}
-
-// Discovery is the list a model chooses from (SKL-03): name and description, one line each. "" when there is no skill.
-func (c Catalogue) Discovery() string {
-	var b strings.Builder
-	for _, s := range c.list {
-		fmt.Fprintf(&b, "- %s: %s\n", s.Name, strings.Join(strings.Fields(s.Description), " "))
-	}
-	return b.String()
 }

@@ -6,7 +6,6 @@
 package skill
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -99,19 +98,3 @@ func (s Skill) advice() (out []*fault.Error) {
 
 // Tokens estimates the body as runes/4.
 func (s Skill) Tokens() int { return (utf8.RuneCountInString(s.Body) + 3) / 4 }
-
-// Render is what a model reads of a loaded skill (SKL-03): the body, and the resources by name only.
-func (s Skill) Render() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# Skill: %s\n\n%s\n", s.Name, s.Body)
-	if len(s.File.Resources) > 0 {
-		b.WriteString("\nFiles of this skill, read on demand:\n")
-		for _, r := range s.File.Resources {
-			fmt.Fprintf(&b, "- %s\n", r)
-		}
-		if s.File.More {
-			b.WriteString("- (more are not listed)\n")
-		}
-	}
-	return b.String()
-}

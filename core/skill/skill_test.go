@@ -220,29 +220,13 @@ func TestCatalogue(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, warnings)
 	assert.Equal(t, []string{"git", "pdf", "zip"}, c.Names())
-	assert.Equal(t, "- git: commits - evil: yes\n- pdf: reads\n- zip: packs\n", c.Discovery(), "one line each")
-	assert.Empty(t, skill.Catalogue{}.Discovery())
 	s, ok := c.Get("pdf")
 	assert.True(t, ok)
-	assert.Equal(t, "# Skill: pdf\n\nBody of pdf\n", s.Render())
-	s.File.Resources, s.File.More = []string{"references/a.md"}, true
-	assert.Contains(t, s.Render(), "- references/a.md\n- (more are not listed)\n")
-}
-
-// SKL-04: only known names, none twice, none again.
-func TestCatalogue_Select(t *testing.T) {
-	c, _, err := skill.Build([]skills.File{simple("zip", "packs"), simple("git", "commits"), simple("pdf", "reads")})
-	require.NoError(t, err)
-	chosen, unknown := c.Select([]string{"zip", "PDF", " git ", "../pdf", "zip", "pd", "", "PDF", "pdf"}, []string{"pdf"})
-	var names []string
-	for _, s := range chosen {
-		names = append(names, s.Name)
+	assert.Equal(t, "Body of pdf", strings.TrimSpace(s.Body))
+	for _, near := range []string{"PDF", " pdf", "../pdf", "pd", ""} {
+		_, ok := c.Get(near)
+		assert.False(t, ok, "SKL-04: exact names only: %q", near)
 	}
-	assert.Equal(t, []string{"zip", "git"}, names)
-	assert.Equal(t, []string{"PDF", "../pdf", "pd", ""}, unknown)
-	chosen, unknown = skill.Catalogue{}.Select([]string{"a"}, nil)
-	assert.Empty(t, chosen)
-	assert.Equal(t, []string{"a"}, unknown)
 }
 
 // SKL-02: one broken file or one name in two roots stops the whole, and every reason is told.

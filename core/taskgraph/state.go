@@ -156,9 +156,3 @@ func (g Graph) In(s State) []ID {
 
 // Done reports that there is a plan and every Planner Task of it is completed (AGT-01).
 func (g Graph) Done() bool { return g.Len() > 0 && len(g.In(Completed)) == g.Len() }
-
-// Stuck reports that nothing runs, nothing can start, and the plan is not done (AGT-08). An empty plan is stuck.
-func (g Graph) Stuck() bool {
-	_, next := g.Next()
-	return !next && !g.Done() && len(g.In(Running)) == 0
-}

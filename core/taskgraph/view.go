@@ -2,7 +2,6 @@ package taskgraph
 
 import (
 	"encoding/json"
-	"slices"
 )
 
 // Node is everything known about one Planner Task.
@@ -13,9 +12,6 @@ type Node struct {
 	Usage Usage `json:"usage"`
 	Slot  Slot  `json:"slot"`
 }
-
-// BudgetLeft is what its class still allows, below zero when it took more (PLN-07).
-func (n Node) BudgetLeft() int64 { return n.Class.Tokens() - n.Usage.Total() }
 
 // View is the whole plan in its canonical form: tasks by id, dependencies sorted. Equal plans have equal views.
 type View struct {
@@ -76,15 +72,3 @@ func (g Graph) Usage() Usage {
 
 // MarshalJSON writes the canonical form.
 func (g Graph) MarshalJSON() ([]byte, error) { return json.Marshal(g.View()) }
-
-// SamePlan reports that both say the same about the same Planner Tasks, whatever happened to them: a replan that gives
-// the same plan changed nothing (AGT-08).
-func (g Graph) SamePlan(h Graph) bool {
-	if g.plan == nil || h.plan == nil {
-		return g.Len() == h.Len()
-	}
-	return slices.EqualFunc(g.plan.tasks, h.plan.tasks, func(a, b Task) bool {
-		return a.ID == b.ID && a.Title == b.Title && a.Class == b.Class && a.Estimate == b.Estimate && a.Action == b.Action &&
-			slices.Equal(a.After, b.After) && slices.Equal(a.Expects, b.Expects)
-	})
-}
