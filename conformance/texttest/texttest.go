@@ -65,6 +65,9 @@ func Run(t *testing.T, build Make) {
 	t.Run("a language without texts is refused", func(t *testing.T) { // AT-20
 		_, err := build(t, texts(), "fr")
 		require.Equal(t, text.CodeUnknownLocale, fault.CodeOf(err))
+		_, err = build(t, texts(), "jp") // well formed, but no language's tag: a slip, told with what there is
+		require.Equal(t, text.CodeUnknownLocale, fault.CodeOf(err))
+		require.Contains(t, fault.From(err).Args["known"], "ja")
 		_, err = build(t, texts(), "not a tag!")
 		require.Equal(t, text.CodeBadTag, fault.CodeOf(err))
 	})
