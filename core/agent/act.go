@@ -118,10 +118,7 @@ func (m *machine) calls(text string, msg model.Message) {
 	}
 	shown := model.Message{Role: model.Assistant, Content: text, Thinking: msg.Thinking}
 	for i, p := range m.pending {
-		args := msg.ToolCalls[i].Arguments
-		if !json.Valid(args) {
-			args = json.RawMessage("{}")
-		}
+		args := remembered(msg.ToolCalls[i].Arguments, m.resultRunes())
 		shown.ToolCalls = append(shown.ToolCalls, model.ToolCall{ID: p.ID, Name: p.Name, Arguments: args})
 	}
 	m.conv = push(m.conv, shown)
@@ -146,6 +143,29 @@ func (m *machine) calls(text string, msg model.Message) {
 	}
 	m.want = want{ID: m.nextID("t")}
 	m.emit(Act{CallID: m.want.ID, PlannerTask: m.current, Calls: out})
+}
+
+// remembered is what the conversation keeps of a call's arguments: long texts are cut, or one large file that was written
+// would fill the context of every later call. The call itself is made with all of it.
+func remembered(args json.RawMessage, runes int) json.RawMessage {
+	if !json.Valid(args) {
+		return json.RawMessage("{}")
+	}
+	if len(args) <= runes {
+		return args
+	}
+	var fields map[string]any
+	if json.Unmarshal(args, &fields) == nil {
+		for k, v := range fields {
+			if s, ok := v.(string); ok {
+				fields[k] = prompt.Clip(s, max(runes/2, 200))
+			}
+		}
+		if b, err := json.Marshal(fields); err == nil && len(b) <= 4*runes {
+			return b
+		}
+	}
+	return json.RawMessage(fmt.Sprintf(`{"left_out":"%d bytes"}`, len(args)))
 }
 
 // check parses one call. Nothing that was not offered is ever run, whatever the parser knows.
@@ -272,6 +292,11 @@ func (m *machine) result(p *pending, r tool.Result) Cause {
 		text = "done"
 	}
 	p.Answer = prompt.Data(string(p.Call.Name), prompt.Clip(text, m.resultRunes()))
+	if r.Fault != nil {
+		m.trouble = r.Fault
+	} else if p.Call.Name.Mutates() {
+		m.trouble = nil
+	}
 	switch {
 	case r.Fault == nil:
 		return Cause{}
@@ -282,7 +307,6 @@ func (m *machine) result(p *pending, r tool.Result) Cause {
 		m.work.Again = m.work.Again || slices.ContainsFunc(m.denied, same)
 		m.denied = push(m.denied, d)
 		p.Answer += "\n" + prompt.Note + "Denied by the owner's policy. Do not make this call again; use what is allowed."
-		m.refusal = r.Fault
 		c := Cause{Code: CauseDenied, Tool: p.Call.Name}
 		m.note(Note{Kind: NoteDenied, Cause: c, Detail: string(r.Fault.Code)})
 		return c

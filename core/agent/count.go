@@ -20,8 +20,8 @@ func (m *machine) failure(c Cause, sig string) (ended bool) {
 	m.counts[i].Sig = sig
 	n := m.counts[i].N
 	m.lastError = c.Fault()
-	if c.Code == CauseDenied && m.refusal != nil {
-		m.lastError = m.lastError.With(m.refusal) // people act on what was refused, and why
+	if m.trouble != nil && (c.Code == CauseDenied || c.Code == CauseClaimed || c.Code == CauseToolError) {
+		m.lastError = m.lastError.With(m.trouble) // people act on what went wrong, and where
 	}
 	m.note(Note{Kind: NoteFailure, Cause: c, Count: n})
 	if n < m.setup.Settings.SameFailureLimit {

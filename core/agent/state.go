@@ -58,7 +58,7 @@ type State struct {
 	thinkOff   bool
 	resume     Phase // what a summary interrupts
 	lastError  *fault.Error
-	refusal    *fault.Error // the policy's last denial
+	trouble    *fault.Error // of the last call that failed or was denied, until a later one changed something
 	finishes   int
 	outcome    *Outcome
 }
