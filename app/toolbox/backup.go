@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
 
 // backup is a file's old content while an edit of it is checked (EDT-01). It is gone when the edit is over.
@@ -39,7 +40,10 @@ func (b *Box) restore(ctx context.Context, k backup) error {
 	if err != nil {
 		return err
 	}
-	defer h.Close() //nolint:errcheck // Replace and Remove report what matters
+	defer h.Close()              //nolint:errcheck // Replace and Remove report what matters
+	if h.Info().Path != k.path { // the name leads elsewhere by now, where nobody judged a write
+		return fault.New(workspace.CodeChanged, "path", b.show(k.path))
+	}
 	if k.fresh {
 		return h.Remove(ctx)
 	}

@@ -97,6 +97,7 @@ type Box struct {
 	Config
 	guarded bool     // protected paths have been looked for
 	guards  []string // what was found
+	absent  []string // what a Git directory may not get from a process: missing when the Task started
 	left    []string // backups that Scratch did not let go of
 	closed  bool
 	calls   map[tool.Name]func(context.Context, *job) error

@@ -147,7 +147,7 @@ func TestGuard_FindsWhatGitWouldObey(t *testing.T) {
 	b.tree.Put("/w/store/gd/commondir", "/w/store/common", 0)
 	b.tree.Put("/w/away/.git", "gitdir: /etc/elsewhere\n", 0)
 	b.tree.Symlink("/w", "/w/loop")
-	b.tree.Put("/w/husky/.git/config", "[user]\n\tpath = x\n[core]\n\thooksPath = \".husky\"\n[include]\n\tpath = ../team.cfg\n[includeIf \"x\"] path = /docs/a\n", 0)
+	b.tree.Put("/w/husky/.git/config", "[user]\n\tpath = x\n[core]\n\thooksPath = \".hus\\ky\" ; ours\n[include]\n\tpath = ../team.cfg # all\n[includeIf \"x\"] path = /docs/a\n", 0)
 	b.tree.Put("/w/husky/.husky/pre-commit", "", 0)
 	b.tree.Put("/w/husky/team.cfg", "", 0)
 	b.tree.Put("/w/githooks/pre-push", "", 0)
@@ -158,7 +158,7 @@ func TestGuard_FindsWhatGitWouldObey(t *testing.T) {
 		"/w/.git/config", "/w/.git/hooks", "/w/.git/modules/sub/config", "/w/.git/modules/sub/hooks", "/w/.git/worktrees/wt/commondir",
 		"/w/.git/worktrees/wt/config.worktree", "/w/.git/worktrees/wt/gitdir", "/w/away/.git", "/w/bare/config", "/w/deep/er/repo/.git/config",
 		"/w/githooks", "/w/husky/.git/config", "/w/husky/.husky", "/w/husky/team.cfg",
-		"/w/linked/.git", "/w/srv.git/hooks", "/w/store/common/config", "/w/store/common/hooks", "/w/store/gd/commondir", "/w/store/gd/config",
+		"/w/linked/.git", "/w/mine.git/hooks", "/w/srv.git/hooks", "/w/store/common/config", "/w/store/common/hooks", "/w/store/gd/commondir", "/w/store/gd/config",
 	}, found)
 	b.do(tool.Call{Name: tool.Run, Alias: "sh"})
 	assert.Equal(t, found, b.runs[0].Protect)

@@ -115,7 +115,7 @@ func (r Report) Ability(item Item) Ability {
 type Spec struct {
 	ID      string        // names the run in reports
 	Roots   []rights.Root // sorted by path; a nested root may only add rights (else CodeNestedRoots)
-	Protect []string      // existing files or directories below a root that stay read-only, and cannot be renamed (git hooks and config)
+	Protect []string      // existing files, directories or symlinks below a root that stay what they are: read-only, neither renamed nor removed (git hooks and config)
 	Entry   Entry
 	Args    []string // argv[1:]
 	Dir     string   // working directory, inside a root

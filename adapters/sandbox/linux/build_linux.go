@@ -66,9 +66,9 @@ func (h *helper) mount(b bind, passed *[]int) error {
 		tree := (*passed)[0]
 		*passed = (*passed)[1:]
 		defer kernel.Close(tree)
-		return h.attach(tree, b.Path, b.Dir)
+		return h.attachAt(tree, b)
 	}
-	fd, err := kernel.OpenPath(h.old, b.Path)
+	fd, err := b.open(h.old)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,34 @@ func (h *helper) mount(b bind, passed *[]int) error {
 		kernel.Close(fd)
 		return err
 	}
-	return h.bind(fd, b.Path, b.Attr, b.Dir)
+	defer kernel.Close(fd)
+	tree, err := cloned(fd, b.Attr)
+	if err != nil {
+		return err
+	}
+	defer kernel.Close(tree)
+	return h.attachAt(tree, b)
+}
+
+// open opens what lies at a bind's path below dir.
+func (b *bind) open(dir int) (int, error) {
+	if b.Entry {
+		return kernel.OpenEntry(dir, b.Path)
+	}
+	return kernel.OpenPath(dir, b.Path)
+}
+
+// attachAt puts a detached tree at a bind's path. A mount on a symlink keeps it from being removed or replaced.
+func (h *helper) attachAt(tree int, b bind) error {
+	if !b.Entry {
+		return h.attach(tree, b.Path, b.Dir)
+	}
+	place, err := kernel.OpenEntry(h.root, b.Path)
+	if err != nil {
+		return err
+	}
+	defer kernel.Close(place)
+	return kernel.Attach(tree, place)
 }
 
 // openEntry opens the executable as the tree will see it and compares it with the file the Broker hashed.

@@ -135,7 +135,7 @@ func (h *helper) receive(buf []byte) (mounts []int, err error) {
 	}
 	text := make([]byte, info.Size())
 	if _, err = f.ReadAt(text, 0); err == nil {
-		err = json.Unmarshal(text, &h.order)
+		err = h.order.unmarshal(text)
 	}
 	_ = f.Close()
 	copy(h.files[:], fds[1:])
@@ -199,15 +199,25 @@ func (h *helper) runtime(b baseItem) error {
 // bind clones the tree at an open place and attaches it at path. It owns fd.
 func (h *helper) bind(fd int, path string, attr mountAttr, dir bool) error {
 	defer kernel.Close(fd)
-	tree, err := kernel.CloneTree(fd)
+	tree, err := cloned(fd, attr)
 	if err != nil {
 		return err
 	}
 	defer kernel.Close(tree)
-	if err := kernel.SetAttr(tree, attr.kernel()|kernel.NoDev, -1); err != nil {
-		return err
-	}
 	return h.attach(tree, path, dir)
+}
+
+// cloned is a detached copy of the tree at an open place, with its attributes.
+func cloned(fd int, attr mountAttr) (int, error) {
+	tree, err := kernel.CloneTree(fd)
+	if err != nil {
+		return -1, err
+	}
+	if err := kernel.SetAttr(tree, attr.kernel()|kernel.NoDev, -1); err != nil {
+		kernel.Close(tree)
+		return -1, err
+	}
+	return tree, nil
 }
 
 func (a mountAttr) kernel() (k kernel.Attr) {

@@ -82,6 +82,7 @@ type bind struct {
 	Attr     mountAttr
 	Dev, Ino uint64 // what the Broker saw there
 	Dir      bool
+	Entry    bool // a protected path: a symlink is bound itself
 	Passed   bool // the mount comes as a descriptor
 }
 
@@ -129,7 +130,7 @@ func binds(s sandbox.Spec) []bind {
 	slices.Sort(paths) // a parent sorts before its children
 	out := make([]bind, len(paths))
 	for i, p := range paths {
-		out[i] = bind{Path: p, Attr: by[p]}
+		out[i] = bind{Path: p, Attr: by[p], Entry: slices.Contains(s.Protect, p)}
 	}
 	return out
 }

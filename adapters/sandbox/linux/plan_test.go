@@ -23,12 +23,12 @@ func TestBinds(t *testing.T) {
 		{Path: "/lib-ro", Attr: mountAttr{ReadOnly: true, NoExec: true}},
 		{Path: "/w", Attr: rw},
 		{Path: "/w/.git", Attr: rw},
-		{Path: "/w/.git/config", Attr: ro},
-		{Path: "/w/.git/hooks", Attr: ro},
+		{Path: "/w/.git/config", Attr: ro, Entry: true},
+		{Path: "/w/.git/hooks", Attr: ro, Entry: true},
 		{Path: "/w/a", Attr: rw},
 		{Path: "/w/a/b", Attr: rw},
 		{Path: "/w/a/b/.git", Attr: rw},
-		{Path: "/w/a/b/.git/config", Attr: ro},
+		{Path: "/w/a/b/.git/config", Attr: ro, Entry: true},
 		{Path: "/w/vendor", Attr: rw},
 	}, binds(s))
 	s.Roots = append(s.Roots, at("/w/.git/hooks/mine", rights.All))
@@ -144,4 +144,18 @@ func TestCheckHere(t *testing.T) {
 	}
 	s.Roots = []rights.Root{at("/usr/share", rights.Write)}
 	assert.Equal(t, sandbox.CodeNestedRoots, checkHere(s, base).Code, "the runtime is readable anyway")
+}
+
+// The order reaches the helper byte by byte, whatever a path or an argument is made of.
+func TestOrder_KeepsBytes(t *testing.T) {
+	odd := "/w/b\xff\xfe/\u00e9\u65e5<&>\u2028\x01"
+	want := order{
+		Args: []string{odd, "", "plain"}, Env: []string{"A=" + odd}, Dir: odd, Tmp: odd, Entry: entryOrder{Path: odd, Name: odd},
+		Binds: []bind{{Path: odd}}, Rules: []rule{{Path: odd}},
+	}
+	text, err := want.marshal()
+	require.NoError(t, err)
+	var got order
+	require.NoError(t, got.unmarshal(text))
+	assert.Equal(t, want, got)
 }

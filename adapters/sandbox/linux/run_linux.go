@@ -2,7 +2,6 @@ package linux
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"os"
 	"slices"
@@ -49,7 +48,7 @@ func (s *Sandbox) newRun(spec sandbox.Spec) (*run, *fault.Error) {
 
 // look finds out what lies at a bind's path; a root Broker clones it already, with its owners mapped.
 func (r *run) look(b *bind) *fault.Error {
-	fd, err := kernel.OpenPath(kernel.CurrentRoot, b.Path)
+	fd, err := b.open(kernel.CurrentRoot)
 	if err != nil {
 		return fault.Wrap(err, sandbox.CodeRootChanged, "path", b.Path)
 	}
@@ -59,7 +58,7 @@ func (r *run) look(b *bind) *fault.Error {
 		return fault.Wrap(err, sandbox.CodeRootChanged, "path", b.Path)
 	}
 	b.Dev, b.Ino, b.Dir = id.Dev, id.Ino, id.IsDir()
-	if !b.Dir && !id.IsRegular() {
+	if !b.Dir && !id.IsRegular() && !id.IsLink() {
 		return fault.New(sandbox.CodeBadSpec, "detail", "neither a directory nor a regular file: "+b.Path)
 	}
 	if !r.s.who.globalRoot {
@@ -149,7 +148,7 @@ func (r *run) attempt(ctx context.Context, start time.Time, c *child) (sandbox.R
 }
 
 func (r *run) send(c *child) error {
-	text, err := json.Marshal(r.order)
+	text, err := r.order.marshal()
 	if err != nil {
 		return err
 	}

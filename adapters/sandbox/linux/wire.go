@@ -1,6 +1,8 @@
 package linux
 
 import (
+	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -33,6 +35,71 @@ type order struct {
 	Processes int
 	Memory    int64
 	Mounts    int // descriptors that follow for binds with Passed
+}
+
+// marshal writes the order as JSON, which knows no strings but UTF-8: in a path or an argument each byte goes as the
+// character of its number.
+func (o order) marshal() ([]byte, error) { return json.Marshal(o.mapped(widen)) }
+
+func (o *order) unmarshal(text []byte) error {
+	var got order
+	if err := json.Unmarshal(text, &got); err != nil {
+		return err
+	}
+	*o = got.mapped(narrow)
+	return nil
+}
+
+// mapped is a copy with every string that comes from outside passed through f.
+func (o order) mapped(f func(string) string) order {
+	all := func(in []string) []string {
+		out := make([]string, len(in))
+		for i, s := range in {
+			out[i] = f(s)
+		}
+		return out
+	}
+	o.Args, o.Env, o.Dir, o.Tmp = all(o.Args), all(o.Env), f(o.Dir), f(o.Tmp)
+	o.Entry.Path, o.Entry.Name = f(o.Entry.Path), f(o.Entry.Name)
+	o.Binds, o.Rules = slices.Clone(o.Binds), slices.Clone(o.Rules)
+	for i := range o.Binds {
+		o.Binds[i].Path = f(o.Binds[i].Path)
+	}
+	for i := range o.Rules {
+		o.Rules[i].Path = f(o.Rules[i].Path)
+	}
+	return o
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+func widen(s string) string {
+	if ascii(s) {
+		return s
+	}
+	out := make([]rune, len(s))
+	for i := range len(s) {
+		out[i] = rune(s[i])
+	}
+	return string(out)
+}
+
+func narrow(s string) string {
+	if ascii(s) {
+		return s
+	}
+	out := make([]byte, 0, len(s))
+	for _, r := range s {
+		out = append(out, byte(r))
+	}
+	return string(out)
 }
 
 type entryOrder struct {

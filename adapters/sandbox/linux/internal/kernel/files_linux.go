@@ -18,6 +18,9 @@ type Identity struct {
 // IsDir reports a directory.
 func (i Identity) IsDir() bool { return i.Mode&unix.S_IFMT == unix.S_IFDIR }
 
+// IsLink reports a symlink.
+func (i Identity) IsLink() bool { return i.Mode&unix.S_IFMT == unix.S_IFLNK }
+
 // IsRegular reports a regular file.
 func (i Identity) IsRegular() bool { return i.Mode&unix.S_IFMT == unix.S_IFREG }
 
@@ -41,6 +44,11 @@ func Stat(fd int) (Identity, error) {
 // OpenPath opens a place below dir (AT_FDCWD for the current root) as O_PATH without following any symlink. An
 // absolute path is taken relative to dir when dir is a descriptor.
 func OpenPath(dir int, path string) (int, error) { return openat2(dir, path, unix.O_PATH) }
+
+// OpenEntry is OpenPath, except that the last component may be a symlink, which is then opened itself.
+func OpenEntry(dir int, path string) (int, error) {
+	return openat2(dir, path, unix.O_PATH|unix.O_NOFOLLOW)
+}
 
 // OpenRead opens a file for reading without following any symlink, never blocking on a pipe.
 func OpenRead(dir int, path string) (int, error) {
