@@ -1,4 +1,5 @@
-// Package archtest keeps the shape of the program: who may import whom, what core may not do, how large a file may be.
+// Package archtest keeps the shape of the program: who may import whom, what core may not do, how large a file may be, that
+// every port has its suite.
 // Its test runs over `go list` for linux and windows, offline, as part of `go test ./...`. The rules are data in
 // rules.go; a package that no rule knows fails the test, and the failure says what to do. It never looks at behaviour.
 package archtest

@@ -33,6 +33,11 @@ func TestRepository(t *testing.T) {
 		require.NoError(t, err)
 		report(t, problems)
 	})
+	t.Run("suites", func(t *testing.T) {
+		problems, err := archtest.CheckSuites(root)
+		require.NoError(t, err)
+		report(t, problems)
+	})
 	t.Run("top level", func(t *testing.T) {
 		problems, err := archtest.CheckTop(root)
 		require.NoError(t, err)

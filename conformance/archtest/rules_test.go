@@ -1,6 +1,8 @@
 package archtest_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -108,4 +110,17 @@ func TestCheckFile_FindsWhatCoreMustNotDo(t *testing.T) {
 	assert.Equal(t, 1, documented)
 	_, documented = archtest.CheckFile("core/x/x.go", []byte("// A licence.\n\npackage x\n"))
 	assert.Zero(t, documented)
+}
+
+func TestCheckSuites_NamesWhatIsMissing(t *testing.T) {
+	root := t.TempDir()
+	for _, d := range []string{"ports/fault", "ports/lamp", "ports/door", "ports/service", "conformance/doortest", "conformance/fronttest", "adapters/door/oak", "adapters/lamp/mem"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, d), 0o755))
+	}
+	problems, err := archtest.CheckSuites(root)
+	require.NoError(t, err)
+	require.Len(t, problems, 2)
+	require.Equal(t, "ports/door", problems[0].Place)
+	require.Contains(t, problems[0].Text, "twin in memory")
+	require.Contains(t, problems[1].Text, "conformance/lamptest")
 }
