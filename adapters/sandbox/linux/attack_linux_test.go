@@ -369,6 +369,10 @@ var attacks = []attack{
 	{"TIOCLINUX", call(16, 29, 0, 0x541c, cstr("x")), "EPERM"},
 	// Limits cannot be raised.
 	{"raise the task limit", func() error { return syscall.Setrlimit(6, &syscall.Rlimit{Cur: 1 << 30, Max: 1 << 30}) }, "EPERM"},
+	{"limit the watcher", func() error {
+		zero := make([]byte, 16)
+		return raw(nr(302, 261), 1, 7, addr(zero), 0)
+	}, "EPERM"},
 	{"raise the data limit", func() error {
 		return syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: ^uint64(0), Max: ^uint64(0)})
 	}, "EPERM"},

@@ -98,6 +98,11 @@ func TestBuild_Verdicts(t *testing.T) {
 				{"ioctl", []uint64{0, 0x5413}, Allow},        // TIOCGWINSZ
 				{"memfd_create", []uint64{0, 0}, Errno(ENOSYS)},
 				{"memfd_create", []uint64{0, 8 | 1}, Errno(ENOSYS)}, // RES-01: a file that no limit sees
+				{"prlimit64", []uint64{0, 7, 0xdead, 0}, Allow},
+				{"prlimit64", []uint64{high, 7, high, 0}, Allow},
+				{"prlimit64", []uint64{1, 7, 0, 0xdead}, Allow},
+				{"prlimit64", []uint64{1, 7, 0xdead, 0}, Errno(EPERM)}, // RES-01: the helper's own limits
+				{"prlimit64", []uint64{5 | high, 7, 1 << 40, 0}, Errno(EPERM)},
 				{"vmsplice", nil, Errno(ENOSYS)},
 				{"mmap", []uint64{0, 1, 3, 0x21}, Notify}, // RES-01: shared and anonymous
 				{"mmap", []uint64{0, 1, 3, 0x21 | 0x4000 | high}, Notify},
