@@ -363,12 +363,8 @@ func TestViews_Style(t *testing.T) {
 	golden.Equal(t, "show_terminal.txt", s.out.Bytes())
 }
 
-func TestMatrix_IsPartOfShow(t *testing.T) {
-	c := catalog(t, "en")
-	m := cli.Matrix(sampleView(), c, cli.Style{})
-	require.Contains(t, cli.Show(sampleView(), c, cli.Style{}), strings.TrimSpace(m))
-	require.Contains(t, m, "workspace     ")
-	require.Contains(t, cli.Matrix(service.View{}, c, cli.Style{}), "No program can be started.")
+func TestShow_NothingCanBeStarted(t *testing.T) {
+	require.Contains(t, cli.Show(service.View{}, catalog(t, "en"), cli.Style{}), "No program can be started.")
 }
 
 // A name that somebody else chose cannot fake a line, drive the terminal or reverse what is read.

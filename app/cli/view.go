@@ -48,16 +48,6 @@ func Difference(v service.View, c text.Catalog, style Style) string {
 	return s.b.String()
 }
 
-// Matrix renders the permission matrix alone.
-func Matrix(v service.View, c text.Catalog, style Style) string {
-	s := &screen{page: page{style: style}, c: c, v: v}
-	s.filesystem()
-	s.execution()
-	s.network()
-	s.enforcement()
-	return s.b.String()
-}
-
 // Warnings renders warnings alone, "" when there are none.
 func Warnings(list []*fault.Error, c text.Catalog, style Style) string {
 	s := &screen{page: page{style: style}, c: c}
