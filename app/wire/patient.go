@@ -21,7 +21,7 @@ type patient struct {
 	limit time.Duration
 
 	mu    sync.Mutex
-	stuck chan error // of the write that was given up, until it ends
+	stuck chan struct{} // of the write that was given up, until it ends
 }
 
 // Write implements io.Writer.
@@ -30,22 +30,23 @@ func (p *patient) Write(b []byte) (int, error) {
 	defer p.mu.Unlock()
 	if p.stuck != nil {
 		select {
-		case <-p.stuck:
+		case <-p.stuck: // how it ended tells nobody anything any more
 			p.stuck = nil
 		default:
 			return 0, errNoReader
 		}
 	}
-	done := make(chan error, 1)
+	done := make(chan struct{})
 	data := bytes.Clone(b)
+	var err error
 	go func() {
-		_, err := p.w.Write(data)
-		done <- err
+		defer close(done)
+		_, err = p.w.Write(data)
 	}()
 	limit := time.NewTimer(p.limit)
 	defer limit.Stop()
 	select {
-	case err := <-done:
+	case <-done:
 		if err != nil {
 			return 0, err
 		}

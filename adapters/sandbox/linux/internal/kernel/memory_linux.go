@@ -71,16 +71,16 @@ func (t *Tree) hasSharedAnon(pid int32) bool {
 		return true
 	}
 	defer Close(int(fd))
-	kept, any := 0, false
+	kept, some := 0, false
 	for {
 		n, _, e := unix.Syscall(unix.SYS_READ, fd, uintptr(unsafe.Pointer(&t.text[kept])), uintptr(len(t.text)-kept))
 		if e != 0 {
 			return true
 		}
 		if n == 0 {
-			return !any // no map at all: its first thread is gone
+			return !some // no map at all: its first thread is gone
 		}
-		any = true
+		some = true
 		text := t.text[:kept+int(n)]
 		if bytes.Contains(text, sharedAnon) {
 			return true
