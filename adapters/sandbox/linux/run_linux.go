@@ -36,14 +36,26 @@ func (s *Sandbox) newRun(spec sandbox.Spec) (*run, *fault.Error) {
 		Env: environment(spec.Env, tmp), Processes: spec.Limits.Processes, Memory: spec.Limits.MemoryBytes,
 		Binds: binds(spec), Rules: rules(spec, s.baseline, tmp),
 	}
+	if f := r.lookAll(); f != nil {
+		r.close()
+		return nil, f
+	}
+	return r, nil
+}
+
+// lookAll looks at every bind, for each helper anew: a mount that one has attached is no use to another.
+func (r *run) lookAll() *fault.Error {
+	for _, fd := range r.mounts {
+		kernel.Close(fd)
+	}
+	r.mounts = nil
 	for i := range r.order.Binds {
 		if f := r.look(&r.order.Binds[i]); f != nil {
-			r.close()
-			return nil, f
+			return f
 		}
 	}
 	r.order.Mounts = len(r.mounts)
-	return r, nil
+	return nil
 }
 
 // look finds out what lies at a bind's path; a root Broker clones it already, with its owners mapped.
@@ -98,6 +110,9 @@ func (r *run) perform(ctx context.Context, start time.Time) (sandbox.Result, *fa
 		return result, f
 	}
 	r.pipes.close()
+	if f := r.lookAll(); f != nil {
+		return sandbox.Result{}, f
+	}
 	if c, err = r.s.ready(); err != nil {
 		return sandbox.Result{}, asFault(err)
 	}

@@ -252,3 +252,20 @@ func TestSandbox_PinnedScript(t *testing.T) {
 	_, err := box.Run(context.Background(), spec)
 	assert.Equal(t, sandbox.CodeEntryFailed, fault.CodeOf(err))
 }
+
+// PRC-02: a second helper gets what the first one got; the answer tells what was wrong, not that the roots are gone.
+func TestSandbox_SecondHelper(t *testing.T) {
+	box := New(Options{NoSpare: true})
+	defer func() { require.NoError(t, box.Close()) }()
+	r, f := box.newRun(shellSpec(t, host{}.TempDir(t), "echo here"))
+	require.Nil(t, f)
+	defer r.close()
+	for range 2 {
+		require.Nil(t, r.lookAll())
+		c, err := box.ready()
+		require.NoError(t, err)
+		res, f := r.attempt(context.Background(), time.Now(), c)
+		require.Nil(t, f)
+		assert.Equal(t, "here\n", string(res.Stdout.Head))
+	}
+}
