@@ -27,14 +27,16 @@ func Main() int {
 	}
 	box := newSandbox()
 	defer func() { _ = box.Close() }()
-	owner := Admin(box, os.Stdin, os.Stdout, terminal.IsTerminal(os.Stdin))
+	words := &library{}
+	owner := adminWith(words.catalog, box, os.Stdin, os.Stdout, terminal.IsTerminal(os.Stdin))
 	stderr := &patient{w: os.Stderr, limit: patience}
 	return cli.Main(ctx, os.Args[1:], cli.Deps{
 		Stdout: os.Stdout, Stderr: stderr,
 		StdoutTerminal: terminal.IsTerminal(os.Stdout), StderrTerminal: terminal.IsTerminal(os.Stderr),
 		Getenv: os.Getenv, Executable: exe, Version: Version(),
-		Language: owner.Language, Catalog: anyCatalog, Admin: owner,
+		Language: owner.Language, Catalog: words.any, Admin: owner,
 		Server: func(ctx context.Context, path string) error {
+			go func() { _, _ = box.Preflight(ctx) }() // takes its time; Load asks for it and gets the same look
 			eff, err := owner.Load(ctx, path)
 			if err != nil {
 				return err
@@ -72,11 +74,30 @@ func signals() (context.Context, func()) {
 	return ctx, func() { signal.Stop(ch); close(ch); cancel(nil) }
 }
 
-// anyCatalog gives the texts of a language, else of its built-in form, else English: messages about a broken locale file
+// library loads each catalogue once: the command line and the use cases need the same one. For one goroutine at a time.
+type library struct{ loaded map[[2]string]text.Catalog }
+
+func (l *library) catalog(tag, dir string) (text.Catalog, error) {
+	key := [2]string{tag, dir}
+	if c := l.loaded[key]; c != nil {
+		return c, nil
+	}
+	c, err := Catalog(tag, dir)
+	if err != nil {
+		return nil, err
+	}
+	if l.loaded == nil {
+		l.loaded = map[[2]string]text.Catalog{}
+	}
+	l.loaded[key] = c
+	return c, nil
+}
+
+// any gives the texts of a language, else of its built-in form, else English: messages about a broken locale file
 // need texts too.
-func anyCatalog(_ context.Context, tag, dir string) text.Catalog {
+func (l *library) any(_ context.Context, tag, dir string) text.Catalog {
 	for _, try := range [][2]string{{tag, dir}, {tag, ""}, {"en", ""}} {
-		if c, err := Catalog(try[0], try[1]); err == nil {
+		if c, err := l.catalog(try[0], try[1]); err == nil {
 			return c
 		}
 	}

@@ -95,12 +95,18 @@ func builtin(tag string) (text.Catalog, error) {
 
 // Admin builds the owner's use cases. in and out are where a person answers; person tells whether one is there.
 func Admin(box sandbox.Sandbox, in io.Reader, out io.Writer, person bool) *admin.Service {
+	return adminWith(Catalog, box, in, out, person)
+}
+
+type loadCatalog func(tag, dir string) (text.Catalog, error)
+
+func adminWith(catalog loadCatalog, box sandbox.Sandbox, in io.Reader, out io.Writer, person bool) *admin.Service {
 	return admin.New(admin.Deps{
 		Source: koanf.New(), Host: host(), Style: style(), Image: imagefile.New(), Sandbox: box,
 		Asker: terminal.New(in, out, person), Clock: system.New(), Inspect: inspectDir,
 		Store: func(cfg config.Config) snapshot.Store { return snapshotfile.New(stateDir(cfg, "applied")) },
 		Catalog: func(_ context.Context, cfg config.Config) (text.Catalog, error) {
-			return Catalog(cfg.Application.Language, cfg.Application.LocalesDir)
+			return catalog(cfg.Application.Language, cfg.Application.LocalesDir)
 		},
 		Record: recordOnce,
 		Checks: []admin.Check{checkTransport, checkSkills, checkPrompt},

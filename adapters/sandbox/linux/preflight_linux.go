@@ -24,6 +24,8 @@ func (s *Sandbox) Preflight(ctx context.Context) (sandbox.Report, error) {
 		return sandbox.Report{}, f
 	}
 	defer s.wait.Done()
+	s.looking.Lock()
+	defer s.looking.Unlock()
 	s.mu.Lock()
 	known := s.report
 	s.mu.Unlock()

@@ -25,6 +25,8 @@ type Sandbox struct {
 	cancel context.CancelFunc
 	wait   sync.WaitGroup // helpers and runs
 
+	looking sync.Mutex // held while the host is looked at, so that it is looked at once
+
 	mu     sync.Mutex
 	closed bool
 	spare  chan spareChild // capacity 1; nil when none is under way
