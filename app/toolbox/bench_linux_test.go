@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-mcp/agent-mcp/adapters/workspace/osroot"
+	"github.com/agent-mcp/agent-mcp/app/gitguard"
 	"github.com/agent-mcp/agent-mcp/app/toolbox"
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/policy"
@@ -42,7 +43,7 @@ func large(b *testing.B) toolbox.Config {
 func BenchmarkGuard_2000Directories(b *testing.B) {
 	c := large(b)
 	for b.Loop() {
-		if _, err := toolbox.New(c).Guarded(context.Background()); err != nil {
+		if _, err := gitguard.New(c.Tree, c.Policy, gitguard.Bounds{}).Find(context.Background()); err != nil {
 			b.Fatal(err)
 		}
 	}

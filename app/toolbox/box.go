@@ -11,6 +11,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/agent-mcp/agent-mcp/app/gitguard"
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/policy"
 	"github.com/agent-mcp/agent-mcp/core/tool"
@@ -95,12 +96,11 @@ const (
 // Box performs the calls of one Task.
 type Box struct {
 	Config
-	guarded bool     // protected paths have been looked for
-	guards  []string // what was found
-	absent  []string // what a Git directory may not get from a process: missing when the Task started
-	left    []string // backups that Scratch did not let go of
-	closed  bool
-	calls   map[tool.Name]func(context.Context, *job) error
+	git    *gitguard.Guard
+	ready  bool     // git has looked, and the policy knows what it found
+	left   []string // backups that Scratch did not let go of
+	closed bool
+	calls  map[tool.Name]func(context.Context, *job) error
 }
 
 // job is one call on its way.
@@ -113,7 +113,7 @@ type job struct {
 // New makes a Box. Nothing is touched yet.
 func New(c Config) *Box {
 	c.Limits = c.Limits.withDefaults()
-	b := &Box{Config: c}
+	b := &Box{Config: c, git: gitguard.New(c.Tree, c.Policy, gitguard.Bounds{})}
 	b.calls = map[tool.Name]func(context.Context, *job) error{
 		tool.Read: b.read, tool.Tail: b.tail, tool.List: b.list, tool.Search: b.search,
 		tool.Write: b.write, tool.Patch: b.patch, tool.Move: b.move, tool.Remove: b.remove,
@@ -153,6 +153,20 @@ func (b *Box) perform(ctx context.Context, j *job) error {
 		}
 	}
 	return do(ctx, j)
+}
+
+// guard protects Git's hooks and settings, once per Task and before anything is changed or run.
+func (b *Box) guard(ctx context.Context) error {
+	if b.ready {
+		return nil
+	}
+	found, err := b.git.Find(ctx)
+	if err != nil {
+		return err
+	}
+	b.Policy = b.Policy.WithProtected(found)
+	b.ready = true
+	return nil
 }
 
 // Close drops the backups that are still there. The Tree is the caller's.

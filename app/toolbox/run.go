@@ -27,8 +27,7 @@ func (b *Box) run(ctx context.Context, j *job) error {
 	if b.Sandbox == nil {
 		return fault.New(CodeNoSandbox)
 	}
-	b.arrived(ctx)
-	start := broker.Start{Call: j.call, Protect: b.present(ctx), Environment: b.Environment, OutputBytes: max(b.Limits.ProcessBytes/2, 1)}
+	start := broker.Start{Call: j.call, Protect: b.git.Present(ctx), Environment: b.Environment, OutputBytes: max(b.Limits.ProcessBytes/2, 1)}
 	if b.Ident != nil {
 		start.ID = b.Ident.New()
 	}
@@ -149,7 +148,7 @@ func (b *Box) launch(ctx context.Context, j *job, spec sandbox.Spec) error {
 		}
 	}
 	r, err := b.Sandbox.Run(ctx, spec)
-	swept, unswept := b.sweep(context.WithoutCancel(ctx))
+	swept, unswept := b.git.Sweep(context.WithoutCancel(ctx))
 	f := fault.From(err)
 	recorded := b.record(audit.ProcessEnd(b.now(), j.ref, spec.ID, r, f))
 	if spec.Network.Mode != sandbox.NetworkNone {
@@ -176,7 +175,7 @@ func (b *Box) launch(ctx context.Context, j *job, spec sandbox.Spec) error {
 		recorded = unswept
 	}
 	for _, s := range swept {
-		if e := b.record(audit.Denied(b.now(), j.ref, "sandbox", s.from, rights.Write, nil)); recorded == nil {
+		if e := b.record(audit.Denied(b.now(), j.ref, "sandbox", s.From, rights.Write, nil)); recorded == nil {
 			recorded = e
 		}
 	}

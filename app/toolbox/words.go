@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agent-mcp/agent-mcp/app/gitguard"
 	"github.com/agent-mcp/agent-mcp/core/broker"
 	"github.com/agent-mcp/agent-mcp/core/policy"
 	"github.com/agent-mcp/agent-mcp/core/tool"
@@ -268,4 +269,13 @@ func writePlain(out *strings.Builder, l string) {
 			out.WriteByte(c)
 		}
 	}
+}
+
+// told says in words what was put aside, and why.
+func (b *Box) told(swept []gitguard.Aside) string {
+	var out strings.Builder
+	for _, s := range swept {
+		fmt.Fprintf(&out, "\nrenamed %s to %s: only the owner may give a repository hooks or settings", b.show(s.From), b.show(s.To))
+	}
+	return out.String()
 }

@@ -1,0 +1,124 @@
+// Package gitguard keeps what Git would obey out of the reach of a Task (spec section 8, FS-05, DENY-01): hooks, settings and
+// redirections of the Git directories below the writable roots. It finds them before anything is changed or run, so that
+// policy and sandbox keep them as they are, and afterwards puts aside what a process gave to a Git directory that had none.
+//
+// It never runs Git, never follows a link or a redirection out of the roots, never writes or removes a content (what it puts
+// aside is renamed, and told), and records nothing: its caller does.
+package gitguard
+
+import (
+	"context"
+	"slices"
+
+	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
+	"github.com/agent-mcp/agent-mcp/ports/workspace"
+)
+
+// Bounds of the look for Git directories. It goes level by level, so that what is near the roots is found first; beyond the
+// bounds only the rule by name (core/policy) protects. Zero takes the usual.
+type Bounds struct {
+	Dirs    int // directories that are listed; 20,000
+	Entries int // names of one listing; 65,536
+	Far     int // directories beyond Dirs that are only asked for a ".git"; 200,000
+}
+
+func (b Bounds) usual() Bounds {
+	for _, d := range []struct {
+		value *int
+		usual int
+	}{{&b.Dirs, 20_000}, {&b.Entries, 65_536}, {&b.Far, 200_000}} {
+		if *d.value <= 0 {
+			*d.value = d.usual
+		}
+	}
+	return b
+}
+
+// Guard is the guard of one Task, used by one goroutine at a time.
+type Guard struct {
+	tree   workspace.Tree
+	policy *policy.Policy
+	bounds Bounds
+	done   bool     // Find has looked
+	found  []string // what stays as it is
+	absent []string // what a Git directory may not get from a process: missing when the Task started
+}
+
+// New makes a Guard. Nothing is touched yet.
+func New(tree workspace.Tree, p *policy.Policy, b Bounds) *Guard {
+	return &Guard{tree: tree, policy: p, bounds: b.usual()}
+}
+
+// Find finds, once per Task and before anything is changed or run, the files of Git that exist below the writable roots and
+// must stay read-only for tools and processes (sandbox.Spec.Protect), sorted. Later calls return the same. Its only fault is
+// that ctx ended.
+func (g *Guard) Find(ctx context.Context) ([]string, error) {
+	if g.done {
+		return slices.Clone(g.found), nil
+	}
+	w := walk{Guard: g, seen: map[visit]bool{}}
+	for _, r := range g.policy.ToolRoots() {
+		if r.Rights&(rights.Write|rights.Delete) != 0 {
+			w.enqueue(visit{r.Path, policy.InGitDir(r.Path)})
+		}
+	}
+	for n := 0; len(w.queue)+len(w.first) > 0 && n < g.bounds.Dirs; n++ {
+		if err := ctx.Err(); err != nil {
+			return nil, fault.From(err)
+		}
+		w.next(ctx)
+	}
+	w.rest(ctx)
+	g.found, g.absent, g.done = sorted(w.found), sorted(w.gone), true
+	return slices.Clone(g.found), nil
+}
+
+func sorted(paths []string) []string {
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
+// Present is what was found, and what the owner made since, as far as it is there now: a sandbox refuses a Spec that names
+// what is not there. It is called before each process starts.
+func (g *Guard) Present(ctx context.Context) []string {
+	g.arrived(ctx)
+	var out []string
+	for _, p := range g.found {
+		if g.exists(ctx, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// arrived moves what the owner made since the last look from what may not appear to what stays as it is.
+func (g *Guard) arrived(ctx context.Context) {
+	g.absent = slices.DeleteFunc(g.absent, func(p string) bool {
+		if !g.exists(ctx, p) {
+			return false
+		}
+		g.found = append(g.found, p)
+		return true
+	})
+	slices.Sort(g.found)
+}
+
+// exists reports whether a path, itself when it is a symlink, is there under that very name.
+func (g *Guard) exists(ctx context.Context, p string) bool {
+	h, err := g.entry(ctx, p)
+	if err != nil {
+		return false
+	}
+	defer h.Close() //nolint:errcheck // nothing was written
+	return h.Info().Exists && h.Info().Path == p
+}
+
+// entry resolves a path without following a symlink at its end, where the tree can.
+func (g *Guard) entry(ctx context.Context, p string) (workspace.Handle, error) {
+	if r, ok := g.tree.(workspace.EntryResolver); ok {
+		return r.ResolveEntry(ctx, p)
+	}
+	return g.tree.Resolve(ctx, p)
+}
