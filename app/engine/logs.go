@@ -6,6 +6,7 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/core/agent"
 	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/model"
 	"github.com/agent-mcp/agent-mcp/ports/service"
@@ -56,7 +57,7 @@ func (t *task) logPrompt(ref audit.Ref, a agent.Ask) {
 	if !t.cfg.LLMLog {
 		return
 	}
-	req := agent.Redacted(a.Request)
+	req := guard.Redacted(a.Request)
 	t.llm(ref, a, "model.request", trace.F("messages", asJSON(messages(req.Messages))), trace.F("tools", len(req.Tools)), trace.F("schema", len(req.Format) > 0))
 }
 
@@ -73,7 +74,7 @@ func (t *task) logReply(ref audit.Ref, a agent.Ask, r model.Reply, err error, to
 	if err != nil {
 		fields = append(fields, trace.F("error", err.Error()))
 	} else {
-		r = agent.RedactedReply(r)
+		r = guard.RedactedReply(r)
 		fields = append(fields,
 			trace.F("message", asJSON(messages([]model.Message{r.Message})[0])), trace.F("done_reason", r.DoneReason),
 			trace.F("input", r.Usage.PromptTokens), trace.F("output", r.Usage.OutputTokens))

@@ -7,6 +7,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/app/modelcall"
 	"github.com/agent-mcp/agent-mcp/core/agent"
 	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/tool"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -155,17 +156,17 @@ func (t *task) ask(ctx context.Context, a agent.Ask) agent.Event {
 	s.PlannerTask, s.Call = string(a.PlannerTask), a.CallID
 	started := t.now()
 	t.logPrompt(s, a)
-	var guard agent.Guard
+	var watch guard.Stream
 	callCtx = modelcall.With(callCtx, modelcall.Hooks{
 		Ref: trace.Event{Session: s.Session, Task: s.Task, PlannerTask: s.PlannerTask, Call: s.Call},
 		Tried: func(a modelcall.Attempt) {
 			if a.Again {
-				guard = agent.Guard{} // the pieces so far belong to a reply that is lost
+				watch = guard.Stream{} // the pieces so far belong to a reply that is lost
 			}
 		},
 	})
 	reply, err := t.Model.Chat(callCtx, a.Request, func(c model.Chunk) {
-		if guard.Add(c) {
+		if watch.Add(c) {
 			stop(fault.New(model.CodeRepetition))
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
@@ -56,9 +57,9 @@ func (m *machine) actReply(text string, r model.Reply) {
 		m.judge(text)
 	case text == "":
 		m.empty(r)
-	case Repeats(text):
+	case guard.Repeats(text):
 		m.mistake(PhaseAct, model.CodeRepetition)
-	case textCall(text, m.setup.Tools):
+	case guard.PrintedCall(text, m.setup.Tools):
 		if m.failure(Cause{Code: CauseTextCall}, "") {
 			return
 		}
@@ -118,7 +119,7 @@ func (m *machine) calls(text string, msg model.Message) {
 	}
 	shown := model.Message{Role: model.Assistant, Content: text, Thinking: msg.Thinking}
 	for i, p := range m.pending {
-		args := remembered(msg.ToolCalls[i].Arguments, m.resultRunes())
+		args := guard.Shortened(msg.ToolCalls[i].Arguments, m.resultRunes())
 		shown.ToolCalls = append(shown.ToolCalls, model.ToolCall{ID: p.ID, Name: p.Name, Arguments: args})
 	}
 	m.conv = push(m.conv, shown)
@@ -143,29 +144,6 @@ func (m *machine) calls(text string, msg model.Message) {
 	}
 	m.want = want{ID: m.nextID("t")}
 	m.emit(Act{CallID: m.want.ID, PlannerTask: m.current, Calls: out})
-}
-
-// remembered is what the conversation keeps of a call's arguments: long texts are cut, or one large file that was written
-// would fill the context of every later call. The call itself is made with all of it.
-func remembered(args json.RawMessage, runes int) json.RawMessage {
-	if !json.Valid(args) {
-		return json.RawMessage("{}")
-	}
-	if len(args) <= runes {
-		return args
-	}
-	var fields map[string]any
-	if json.Unmarshal(args, &fields) == nil {
-		for k, v := range fields {
-			if s, ok := v.(string); ok {
-				fields[k] = prompt.Clip(s, max(runes/2, 200))
-			}
-		}
-		if b, err := json.Marshal(fields); err == nil && len(b) <= 4*runes {
-			return b
-		}
-	}
-	return json.RawMessage(fmt.Sprintf(`{"left_out":"%d bytes"}`, len(args)))
 }
 
 // check parses one call. Nothing that was not offered is ever run, whatever the parser knows.

@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -109,7 +110,7 @@ func (m *machine) request(phase Phase) model.Request {
 func (m *machine) replied(r model.Reply) {
 	phase := m.want.Phase
 	m.spend(r)
-	text := clean(r.Message.Content)
+	text := guard.Spoken(r.Message.Content)
 	switch {
 	case m.truncated(r.Usage):
 		m.note(Note{Kind: NoteTruncated, Input: r.Usage.PromptTokens})

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-mcp/agent-mcp/core/guard"
+	"github.com/agent-mcp/agent-mcp/core/plan"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
@@ -58,7 +60,7 @@ func (m *machine) judge(report string) {
 
 func (m *machine) nudgeBare(n taskgraph.Node, report, missing string) string {
 	switch {
-	case !n.Action && announces(report):
+	case !n.Action && guard.Announces(report):
 		return "Do not announce it: do the next step now through the tool interface, or give the whole result in words."
 	case n.Action:
 		return "Nothing was done: no tool call has worked. Words change nothing. Missing: " + missing + ". " + m.callHelp()
@@ -85,13 +87,13 @@ func (m *machine) bare(n taskgraph.Node, report string) bool {
 	switch {
 	case n.Action:
 		return m.work.OK == 0
-	case announces(report) && m.work.Bare < maxAnnounced:
+	case guard.Announces(report) && m.work.Bare < maxAnnounced:
 		return true
 	case m.work.Mutating > 0:
 		return false
-	case claims(report) && !m.anyMutation():
+	case guard.Claims(report) && !m.anyMutation():
 		return true
-	case unsure(n.Task):
+	case plan.Unsure(n.Task):
 		return m.work.OK == 0 && m.work.Bare == 0
 	}
 	return false
@@ -114,9 +116,9 @@ func (m *machine) missing(n taskgraph.Node) []string {
 	for _, e := range n.Expects {
 		met := true
 		switch e.Kind {
-		case expectFile:
+		case plan.File:
 			met = m.fileMet(e)
-		case expectProcess:
+		case plan.Process:
 			met = m.processMet(e)
 		}
 		if !met {

@@ -11,7 +11,7 @@
 //  2. Perform the effects in their order. Progress, Note: hand on (session.Moved; audit, LLM log, app log). Exactly one of
 //     Ask, Act, LoadSkills, Done is the last effect of every step: it says what the machine waits for.
 //  3. On Ask: call the model with Request as it is, with the configured retries around it (REC-01: the machine treats a
-//     transient failure as already retried, and fails). Run a Guard over the chunks; when it trips, cancel the call and
+//     transient failure as already retried, and fails). Run a guard.Stream over the chunks; when it trips, cancel the call and
 //     answer ModelFailed with model.CodeRepetition. Answer Replied or ModelFailed with the same CallID.
 //  4. On Act: perform the calls one after the other in their order, each through the Broker, and answer Observed with one
 //     Result per call in the same order. A failed or denied call is a Result with a Fault, never a missing one.
@@ -21,6 +21,6 @@
 //     already has. The answer is Done.
 //  7. On Done: clean up the Task Resources, then feed session.Finished. A State that is done answers nothing any more.
 //  8. Never log thinking (OLL-14); Ask.Request may hold some in the assistant message that a tool call continues: log
-//     Redacted(Ask.Request) and RedactedReply(Reply) instead.
+//     guard.Redacted(Ask.Request) and guard.RedactedReply(Reply) instead.
 //  9. An event that does not answer what the machine waits for (an old CallID) is ignored: same state, no effects.
 package agent

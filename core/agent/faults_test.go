@@ -91,40 +91,17 @@ func TestStep_CountersFallBackOnlyAfterADifferentSuccessfulCall(t *testing.T) {
 	r.failed(agent.CodeSameFailure) // the same good call again did not
 }
 
-// AGT-05, SEC-INV-01: a call printed as text is never run, whatever its dress.
+// AGT-05, SEC-INV-01: a call printed as text is never run (core/guard's tests show the dresses it is known in).
 func TestStep_PrintedCallsAreNeverRun(t *testing.T) {
 	body := `{"name": "write_file", "arguments": ` + writeArgs + `}`
-	for _, s := range []string{
-		body,
-		"```json\n" + body + "\n```",
-		"Sure, I will do it:\n```\n" + body + "\n```\nDone.",
-		"<tool_call>" + body + "</tool_call>",
-		"<tool_call>\n<function=write_file>\n<parameter=path>\nhello.py\n</parameter></function></tool_call>",
-		"<function=write_file>" + writeArgs + "</function>",
-		`[TOOL_CALLS][` + body + `]`,
-		`<|python_tag|>write_file.call(path="hello.py")`,
-		`write_file(path="hello.py", content="print(1)")`,
-		`{"tool": "write_file", "tool_input": {}}`,
-		`{"function": {"name": "write_file", "parameters": {}}}`,
-		`{"tool_calls": [` + body + `]}`,
-		`[` + body + `]`,
-		`{"function": "write_file", "args": {}}`,
-		`{"name": "make_coffee", "arguments": {"sugar": 1}}`,
-		`<invoke name="write_file"><parameter name="path">x</parameter></invoke>`,
-		"Now I call " + body,
-	} {
+	for _, s := range []string{body, "Sure, I will do it:\n```\n" + body + "\n```\nDone.", "<tool_call>" + body + "</tool_call>", `write_file(path="hello.py", content="print(1)")`} {
 		r := working(t).says(s)
 		require.Equal(t, agent.PhaseAct, r.ask().Phase, s)
 		notes := r.notes(agent.NoteFailure)
 		require.Len(t, notes, 1, s)
 		require.Equal(t, agent.CauseTextCall, notes[0].Cause.Code, s)
 	}
-	for _, s := range []string{
-		"The file holds {\"name\": \"Ada\", \"age\": 36}.",
-		"```json\n{\"name\": \"Ada\"}\n```",
-		"Use print(1) to print.",
-		"A function f(x) = x.",
-	} {
+	for _, s := range []string{"The file holds {\"name\": \"Ada\", \"age\": 36}.", "Use print(1) to print."} {
 		r := start(t, began("explain")).says(plan("t1: explain it | none")).says(s)
 		require.Equal(t, service.Completed, r.done().State, s)
 	}

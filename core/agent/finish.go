@@ -3,6 +3,7 @@ package agent
 import (
 	"strings"
 
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -43,13 +44,13 @@ func (m *machine) finishReply(text string, r model.Reply) {
 		if !m.failure(Cause{Code: c}, "") {
 			m.retryFinish("Reply with the final answer in words. No tool can be used any more.")
 		}
-	case Repeats(text):
+	case guard.Repeats(text):
 		m.mistake(PhaseFinish, model.CodeRepetition)
-	case textCall(text, m.setup.Tools):
+	case guard.PrintedCall(text, m.setup.Tools):
 		if !m.failure(Cause{Code: CauseTextCall}, "") {
 			m.retryFinish("Reply with the final answer in words. No tool can be used any more.")
 		}
-	case claims(text) && !m.anyMutation():
+	case guard.Claims(text) && !m.anyMutation():
 		if !m.failure(Cause{Code: CauseClaimed}, "") {
 			m.retryFinish("Nothing was created, changed or run. Answer without saying that something was.")
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-mcp/agent-mcp/core/agent"
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/tool"
@@ -57,10 +58,10 @@ func TestStep_ThinkingStaysInside(t *testing.T) {
 	r.observe(wrote("hello.py"))
 	msgs := r.ask().Request.Messages
 	require.Equal(t, secret, msgs[len(msgs)-2].Thinking, "the call continues it")
-	require.NotContains(t, encode(t, agent.Redacted(r.ask().Request)), secret)
+	require.NotContains(t, encode(t, guard.Redacted(r.ask().Request)), secret)
 	require.Equal(t, secret, r.ask().Request.Messages[len(msgs)-2].Thinking, "the request itself is untouched")
 	reply := model.Reply{Message: model.Message{Content: secret + "</think>Done.<think>" + secret, Thinking: secret}}
-	require.NotContains(t, encode(t, agent.RedactedReply(reply)), secret)
+	require.NotContains(t, encode(t, guard.RedactedReply(reply)), secret)
 	o := r.reply(reply).done()
 	require.Equal(t, "Done.", o.Answer)
 	require.NotContains(t, encode(t, o), secret)
@@ -346,34 +347,4 @@ func TestStep_CancelAtEveryState(t *testing.T) {
 	o := r.step(agent.Cancelled{Results: []tool.Result{wrote("hello.py")}}).done()
 	require.Len(t, o.Memory.Results, 1)
 	require.Equal(t, "/w/hello.py", o.Memory.Results[0].Evidence[0].Path, "what happened before the cancel is on record")
-}
-
-func TestGuard_TripsOnRepetitionOnly(t *testing.T) {
-	feed := func(s string, thinking bool) bool {
-		g := agent.Guard{}
-		for _, w := range strings.SplitAfter(s, " ") {
-			c := model.Chunk{Content: w}
-			if thinking {
-				c = model.Chunk{Thinking: w}
-			}
-			if g.Add(c) {
-				return true
-			}
-		}
-		return false
-	}
-	var count, prose strings.Builder
-	for i := range 400 {
-		count.WriteString("Step " + strings.Repeat("I", i%3) + " and go on with the next thing to do here. ")
-		prose.WriteString(strings.Repeat("word", i%5) + string(rune('a'+i%26)) + string(rune('a'+i*7%26)) + string(rune('a'+i*3%23)) + " ")
-	}
-	for s, want := range map[string]bool{
-		strings.Repeat("ha", 3000): true, strings.Repeat("All work and no play makes a dull day. ", 60): true,
-		strings.Repeat("同じことを繰り返します。", 200): true, count.String(): true,
-		prose.String(): false, strings.Repeat("=", 200): false, "short": false, "": false,
-	} {
-		require.Equal(t, want, feed(s, false), s[:min(len(s), 40)])
-		require.Equal(t, want, feed(s, true), s[:min(len(s), 40)])
-		require.Equal(t, want, agent.Repeats(s), s[:min(len(s), 40)])
-	}
 }

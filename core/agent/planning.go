@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-mcp/agent-mcp/core/plan"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -50,11 +51,11 @@ func (m *machine) planReply(text string, r model.Reply) {
 		}
 		return
 	}
-	p, why, ok := readPlan(text)
+	p, why, ok := plan.Read(text)
 	if ok {
 		g, did, err := m.propose(phase, p)
 		if err == nil {
-			m.accept(phase, g, did, p.skills)
+			m.accept(phase, g, did, p.Skills)
 			return
 		}
 		why = reasons(err)
@@ -71,7 +72,7 @@ func (m *machine) planReply(text string, r model.Reply) {
 	case phase == PhaseReplan:
 		m.giveUp(CodeReplanFailed)
 	default:
-		tasks, did := repair(onePlan(m.setup.Request), m.rules())
+		tasks, did := plan.Repair(plan.One(m.setup.Request), m.rules())
 		g, err := m.graph.Update(taskgraph.Update{Add: tasks})
 		if err != nil {
 			m.fail(fault.From(err))
@@ -81,102 +82,33 @@ func (m *machine) planReply(text string, r model.Reply) {
 	}
 }
 
-func (m *machine) rules() rules {
-	r := rules{request: m.setup.Request, max: m.setup.Settings.MaxTasks, old: map[taskgraph.ID][]string{}, known: map[taskgraph.ID]bool{}}
+func (m *machine) rules() plan.Rules {
+	r := plan.Rules{Request: m.setup.Request, Max: m.setup.Settings.MaxTasks}
 	for _, e := range m.setup.Prompt.Runtime.Entries {
-		r.aliases = append(r.aliases, e.Alias)
+		r.Aliases = append(r.Aliases, e.Alias)
 	}
 	return r
 }
 
-// propose makes the plan to be, without accepting it.
-func (m *machine) propose(phase Phase, p proposal) (taskgraph.Graph, []string, error) {
-	if phase == PhasePlan {
-		tasks, did := repair(p.drafts, m.rules())
-		g, err := m.graph.Update(taskgraph.Update{Add: tasks})
-		return g, did, err
-	}
-	return m.revise(p.drafts)
-}
-
-// revise merges a replan: an id that exists changes that task, a new one adds a task, completed ones stay (PLN-03), what is
-// not mentioned stays, and a failed task that is not mentioned is replaced by the first new one. What a task must
-// effect can be said anew but not be given up.
-func (m *machine) revise(drafts []draft) (taskgraph.Graph, []string, error) {
-	r := m.rules()
-	view := m.graph.View()
-	drafts = slices.Clone(drafts)
-	m.adopt(drafts)
-	mentioned := map[taskgraph.ID]bool{}
-	for _, d := range drafts {
-		mentioned[taskgraph.ID(cleanID(d.id))] = true
-	}
-	for _, n := range view.Tasks {
-		switch {
-		case n.State == taskgraph.Completed:
-			r.known[n.ID] = true
-		case !mentioned[n.ID]:
-			r.old[n.ID] = []string{}
-			for _, a := range n.After {
-				r.old[n.ID] = append(r.old[n.ID], string(a))
-			}
-		}
-	}
-	r.max -= len(r.old) + len(r.known)
-	open := slices.DeleteFunc(drafts, func(d draft) bool { return r.known[taskgraph.ID(cleanID(d.id))] })
-	if len(open) == 0 {
-		return m.graph, nil, fault.New(CodeUnchangedPlan)
-	}
-	tasks, did := repair(open, r)
+// propose makes the plan to be, without accepting it. A replan that leaves nothing to do changed nothing (AGT-08).
+func (m *machine) propose(phase Phase, p plan.Proposal) (taskgraph.Graph, []string, error) {
 	var u taskgraph.Update
-	for _, t := range tasks {
-		old, exists := m.graph.Task(t.ID)
-		if !exists {
-			u.Add = append(u.Add, t)
-			continue
+	var did []string
+	if phase == PhasePlan {
+		u.Add, did = plan.Repair(p.Drafts, m.rules())
+	} else {
+		var open bool
+		if u, did, open = plan.Revise(m.graph, p.Drafts, m.rules(), m.overspent); !open {
+			return m.graph, nil, fault.New(CodeUnchangedPlan)
 		}
-		if old.Action && !t.Action {
-			t.Action, t.Expects = true, nil
-		}
-		if m.overspent && old.State == taskgraph.Failed && t.Class.Tokens() <= old.Class.Tokens() {
-			if c, ok := taskgraph.ClassFor(old.Class.Tokens() * 2); ok {
-				t.Class = c
-			}
-		}
-		u.Revise = append(u.Revise, t)
 	}
 	g, err := m.graph.Update(u)
 	return g, did, err
 }
 
-// adopt gives the id of a failed task that no draft mentions to the first draft with a new id.
-func (m *machine) adopt(drafts []draft) {
-	for _, failed := range m.graph.In(taskgraph.Failed) {
-		if slices.ContainsFunc(drafts, func(d draft) bool { return cleanID(d.id) == string(failed) }) {
-			continue
-		}
-		for i, d := range drafts {
-			if _, exists := m.graph.Task(taskgraph.ID(cleanID(d.id))); exists {
-				continue
-			}
-			was := d.id
-			drafts[i].id = string(failed)
-			for k := range drafts {
-				drafts[k].after = slices.Clone(drafts[k].after)
-				for j, a := range drafts[k].after {
-					if a == was && was != "" {
-						drafts[k].after[j] = string(failed)
-					}
-				}
-			}
-			break
-		}
-	}
-}
-
 // accept takes a plan into force. A replan that says the same as before ends the Task (AGT-08).
 func (m *machine) accept(phase Phase, g taskgraph.Graph, did, skills []string) {
-	if phase == PhaseReplan && samePlan(m.graph, g, m.overspent) {
+	if phase == PhaseReplan && plan.Same(m.graph, g, m.overspent) {
 		m.giveUp(CodeUnchangedPlan)
 		return
 	}
@@ -190,13 +122,6 @@ func (m *machine) accept(phase Phase, g taskgraph.Graph, did, skills []string) {
 		return
 	}
 	m.startNext()
-}
-
-// samePlan compares what is to be done, not what it may cost; after a budget was used up a larger class is a change.
-func samePlan(a, b taskgraph.Graph, classes bool) bool {
-	return slices.EqualFunc(a.View().Tasks, b.View().Tasks, func(x, y taskgraph.Node) bool {
-		return (!classes || x.Class == y.Class) && x.ID == y.ID && x.Title == y.Title && x.Action == y.Action && slices.Equal(x.After, y.After) && slices.Equal(x.Expects, y.Expects)
-	})
 }
 
 func (m *machine) skillNames() []string {

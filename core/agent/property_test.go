@@ -196,16 +196,3 @@ func key(t *testing.T, c tool.Call) string {
 	c.ID = ""
 	return encode(t, c)
 }
-
-// FuzzPlan: no text makes the planner panic or accept what taskgraph would not.
-func FuzzPlan(f *testing.F) {
-	for _, s := range []string{plan("t1: a | file:a"), `{"tasks":[]}`, `[{"id":1}]`, "{", `{"tasks":[{"title":"\u0000","depends_on":{"id":"x"}}]}`} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		r := start(t, began("x")).reply(model.Reply{Message: model.Message{Content: s}})
-		for _, n := range r.s.Snapshot().Plan.Tasks {
-			require.LessOrEqual(t, n.Estimate.P, n.Class.Tokens())
-		}
-	})
-}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/ports/model"
@@ -84,7 +85,7 @@ func (m *machine) transcript() string {
 
 // summaryReply takes the summary; what is no use as one is replaced by the clipped transcript.
 func (m *machine) summaryReply(text string, r model.Reply) {
-	if r.DoneReason == "length" || Repeats(text) || textCall(text, m.setup.Tools) {
+	if r.DoneReason == "length" || guard.Repeats(text) || guard.PrintedCall(text, m.setup.Tools) {
 		text = ""
 	}
 	m.summarized(text)

@@ -1,4 +1,4 @@
-package agent
+package plan
 
 import (
 	"encoding/json"
@@ -13,18 +13,19 @@ import (
 // Words of taskgraph.Expect.Kind in a plan of ours. A Planner Task with none of them and without Action is unsure: the
 // plan did not say whether it needs an action.
 const (
-	expectFile    = "file"
-	expectProcess = "process"
-	expectNone    = "none"
+	File    = "file"
+	Process = "process"
+	None    = "none"
 )
 
 // maxTries bounds the places where the JSON of a plan may begin.
 const maxTries = 64
 
-func unsure(t taskgraph.Task) bool { return !t.Action && len(t.Expects) == 0 }
+// Unsure reports that the plan left open what a task needs.
+func Unsure(t taskgraph.Task) bool { return !t.Action && len(t.Expects) == 0 }
 
-// draft is one task as the model wrote it, before the repair.
-type draft struct {
+// Draft is one task as the model wrote it, before the repair.
+type Draft struct {
 	id, title string
 	after     []string
 	o, m, p   int64
@@ -33,16 +34,16 @@ type draft struct {
 	declared  bool // said something about its effects
 }
 
-// proposal is a plan reply as read.
-type proposal struct {
-	drafts []draft
-	skills []string
+// Proposal is a plan reply as read.
+type Proposal struct {
+	Drafts []Draft
+	Skills []string // as the model wrote them: nobody checked yet that they exist
 }
 
-// readPlan reads a plan out of a reply: the JSON object or list in it, with or without words or a fence around. Field
-// names that models use for the same thing are accepted. ok is false when there is no complete JSON that could be a plan:
-// a part of a broken one is never taken for the whole.
-func readPlan(text string) (p proposal, why string, ok bool) {
+// Read reads a plan out of a reply without thinking: the JSON object or list in it, with or without words or a fence
+// around. Field names that models use for the same thing are accepted. ok is false, and why says it to the model, when
+// there is no complete JSON that could be a plan: a part of a broken one is never taken for the whole.
+func Read(text string) (p Proposal, why string, ok bool) {
 	first := true
 	for i, tries := 0, 0; i < len(text) && tries < maxTries; i++ {
 		if text[i] != '{' && text[i] != '[' {
@@ -60,7 +61,7 @@ func readPlan(text string) (p proposal, why string, ok bool) {
 		switch v := v.(type) {
 		case []any:
 			if first && len(v) > 0 && isObject(v[0]) {
-				return proposal{drafts: readDrafts(v)}, "", true
+				return Proposal{Drafts: readDrafts(v)}, "", true
 			}
 		case map[string]any:
 			if _, whole := pick(v, "tasks", "plan", "steps"); first || whole {
@@ -72,7 +73,7 @@ func readPlan(text string) (p proposal, why string, ok bool) {
 	return p, "no complete JSON object was found", false
 }
 
-func readObject(v map[string]any) (proposal, string, bool) {
+func readObject(v map[string]any) (Proposal, string, bool) {
 	tasks, found := pick(v, "tasks", "plan", "steps")
 	if inner, nested := tasks.(map[string]any); nested {
 		tasks, found = pick(inner, "tasks", "steps")
@@ -80,30 +81,30 @@ func readObject(v map[string]any) (proposal, string, bool) {
 	list, isList := tasks.([]any)
 	switch {
 	case found && !isList && tasks != nil:
-		return proposal{}, "tasks must be a list", false
+		return Proposal{}, "tasks must be a list", false
 	case !found && (v["title"] != nil || v["id"] != nil):
 		list = []any{v}
 	case !found:
-		return proposal{}, "there is no list named tasks", false
+		return Proposal{}, "there is no list named tasks", false
 	}
-	p := proposal{drafts: readDrafts(list)}
+	p := Proposal{Drafts: readDrafts(list)}
 	skills, _ := pick(v, "skills")
-	p.skills = texts(skills)
+	p.Skills = texts(skills)
 	return p, "", true
 }
 
-func readDrafts(list []any) []draft {
-	out := make([]draft, 0, len(list))
+func readDrafts(list []any) []Draft {
+	out := make([]Draft, 0, len(list))
 	for _, item := range list {
 		if s, ok := item.(string); ok {
-			out = append(out, draft{title: s})
+			out = append(out, Draft{title: s})
 			continue
 		}
 		v, ok := item.(map[string]any)
 		if !ok {
 			continue
 		}
-		d := draft{}
+		d := Draft{}
 		d.id, _ = scalar(v, "id", "task_id", "key")
 		d.title, _ = scalar(v, "title", "name", "task", "description", "summary")
 		after, _ := pick(v, "depends_on", "dependsOn", "dependencies", "deps", "after")
@@ -142,11 +143,11 @@ func readExpects(v any) (out []taskgraph.Expect, declared bool) {
 			declared = true
 			continue
 		case has(kind, "process", "run", "ran", "command", "exec", "program", "test"):
-			e.Kind, e.Path = expectProcess, ""
+			e.Kind, e.Path = Process, ""
 		case has(kind, "file", "creat", "chang", "writ", "dir", "edit", "modif"), e.Path != "":
-			e.Kind, e.Alias, e.Exit = expectFile, "", 0
+			e.Kind, e.Alias, e.Exit = File, "", 0
 		case e.Alias != "":
-			e.Kind = expectProcess
+			e.Kind = Process
 		default:
 			continue
 		}
@@ -229,7 +230,7 @@ func texts(v any) []string {
 	return out
 }
 
-// onePlan is the plan of last resort: the request as one Planner Task, with its effects left open.
-func onePlan(request string) []draft {
-	return []draft{{id: "t1", title: prompt.Short(request, 200)}}
+// One is the plan of last resort: the request as one Planner Task, with its effects left open.
+func One(request string) []Draft {
+	return []Draft{{id: "t1", title: prompt.Short(request, 200)}}
 }

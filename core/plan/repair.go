@@ -1,4 +1,4 @@
-package agent
+package plan
 
 import (
 	"fmt"
@@ -14,17 +14,18 @@ import (
 // floorClass is the least Token Budget Class: smaller ones do not hold the calls of any task that acts.
 const floorClass = taskgraph.Class("8K")
 
-// rules is what the repair may know besides the drafts.
-type rules struct {
-	request string
-	max     int                       // Planner Tasks in this plan, at least 1
-	aliases []string                  // what may be run by name
-	old     map[taskgraph.ID][]string // unfinished tasks that this plan does not mention, with what they wait for
-	known   map[taskgraph.ID]bool     // further ids that a dependency may name: completed tasks
+// Rules is what the repair may know besides the drafts.
+type Rules struct {
+	Request string
+	Max     int      // Planner Tasks in this plan, at least 1
+	Aliases []string // what may be run by name
+
+	old   map[taskgraph.ID][]string // unfinished tasks that this plan does not mention, with what they wait for
+	known map[taskgraph.ID]bool     // further ids that a dependency may name: completed tasks
 }
 
-// repair turns drafts into tasks that taskgraph accepts. It is deterministic and never asks anybody; each rule says what it
-// did. The rules, in their order:
+// Repair turns drafts into tasks whose shape taskgraph accepts; it does not look for forbidden characters. It is
+// deterministic and never asks anybody; each rule says what it did. The rules, in their order:
 //
 //	R1 no task           → one task with the request as its title, effects left open
 //	R2 title, id         → a missing title is the id; ids keep A-Z a-z 0-9 . _ -, a missing one becomes t<n>
@@ -36,19 +37,19 @@ type rules struct {
 //	R8 class             → at least 8K, and at least the smallest that holds P; P is cut at the largest class
 //	R9 effects           → a program that nobody approved stands for any program; an action title without expected effects
 //	                       is left open, so that words alone do not complete it at once
-func repair(drafts []draft, r rules) (tasks []taskgraph.Task, did []string) {
+func Repair(drafts []Draft, r Rules) (tasks []taskgraph.Task, did []string) {
 	say := func(rule, format string, args ...any) {
 		did = append(did, rule+" "+fmt.Sprintf(format, args...))
 	}
 	if len(drafts) == 0 {
 		say("R1", "no tasks")
-		drafts = onePlan(r.request)
+		drafts = One(r.Request)
 	}
 	names := map[string]string{} // what a dependency may say → id
 	drafts = identify(drafts, r, names, say)
-	if len(drafts) > max(r.max, 1) {
-		say("R4", "%d tasks, at most %d", len(drafts), r.max)
-		drafts = merge(drafts, max(r.max, 1), names)
+	if len(drafts) > max(r.Max, 1) {
+		say("R4", "%d tasks, at most %d", len(drafts), r.Max)
+		drafts = merge(drafts, max(r.Max, 1), names)
 	}
 	connect(drafts, r, names, say)
 	for _, d := range drafts {
@@ -60,8 +61,8 @@ func repair(drafts []draft, r rules) (tasks []taskgraph.Task, did []string) {
 type sayer func(rule, format string, args ...any)
 
 // identify does R2 and R3. A later task never takes the id of an earlier one.
-func identify(drafts []draft, r rules, names map[string]string, say sayer) []draft {
-	var out []draft
+func identify(drafts []Draft, r Rules, names map[string]string, say sayer) []Draft {
+	var out []Draft
 	taken := map[string]bool{}
 	for id := range r.old {
 		names[string(id)] = string(id)
@@ -80,7 +81,7 @@ func identify(drafts []draft, r rules, names map[string]string, say sayer) []dra
 			d.title = d.id
 			say("R2", "title of %s", d.id)
 		}
-		same := func(o draft) bool {
+		same := func(o Draft) bool {
 			return o.title == d.title && slices.Equal(o.expects, d.expects) && slices.Equal(o.after, d.after)
 		}
 		if k := slices.IndexFunc(out, same); k >= 0 {
@@ -123,7 +124,7 @@ func cleanID(s string) string {
 }
 
 // merge does R4.
-func merge(drafts []draft, limit int, names map[string]string) []draft {
+func merge(drafts []Draft, limit int, names map[string]string) []Draft {
 	keep, rest := slices.Clone(drafts[:limit-1]), drafts[limit-1:]
 	all := rest[0]
 	all.after, all.expects = slices.Clone(all.after), slices.Clone(all.expects)
@@ -144,7 +145,7 @@ func merge(drafts []draft, limit int, names map[string]string) []draft {
 }
 
 // connect does R5 and R6, over the new tasks and the old ones that stay.
-func connect(drafts []draft, r rules, names map[string]string, say sayer) {
+func connect(drafts []Draft, r Rules, names map[string]string, say sayer) {
 	edges := map[string][]string{}
 	for id, after := range r.old {
 		edges[string(id)] = after
@@ -193,7 +194,7 @@ func reaches(edges map[string][]string, from, to string) bool {
 }
 
 // price does R7, R8 and R9.
-func price(d draft, r rules, say sayer) taskgraph.Task {
+func price(d Draft, r Rules, say sayer) taskgraph.Task {
 	t := taskgraph.Task{ID: taskgraph.ID(d.id), Title: d.title}
 	for _, a := range d.after {
 		t.After = append(t.After, taskgraph.ID(a))
@@ -251,15 +252,15 @@ func fill(e taskgraph.Estimate, budget int64) taskgraph.Estimate {
 }
 
 // effectsOf does R9.
-func effectsOf(d draft, r rules, say sayer) (out []taskgraph.Expect, action bool) {
+func effectsOf(d Draft, r Rules, say sayer) (out []taskgraph.Expect, action bool) {
 	for _, e := range d.expects {
 		e.Path, e.Alias = prompt.Short(e.Path, 1000), prompt.Short(e.Alias, 200)
 		if e.Exit < 0 || e.Exit > 255 {
 			e.Exit = 0
 		}
-		if e.Kind == expectProcess && e.Alias != "" {
+		if e.Kind == Process && e.Alias != "" {
 			word := strings.Fields(e.Alias)[0]
-			known := slices.ContainsFunc(r.aliases, func(a string) bool { return strings.EqualFold(a, word) })
+			known := slices.ContainsFunc(r.Aliases, func(a string) bool { return strings.EqualFold(a, word) })
 			switch {
 			case known, strings.ContainsAny(word, `/\`):
 				e.Alias = word
@@ -276,7 +277,7 @@ func effectsOf(d draft, r rules, say sayer) (out []taskgraph.Expect, action bool
 		return out, true
 	}
 	if d.declared && !acts(d.title) {
-		return []taskgraph.Expect{{Kind: expectNone}}, false
+		return []taskgraph.Expect{{Kind: None}}, false
 	}
 	if d.declared {
 		say("R9", "%s: effects left open", d.id)
