@@ -2,6 +2,10 @@
 // redirections of the Git directories below the writable roots. It finds them before anything is changed or run, so that
 // policy and sandbox keep them as they are, and afterwards puts aside what a process gave to a Git directory that had none.
 //
+// A commondir that lies where Git never makes one, in a Git directory with settings or objects of its own, is taken for what a
+// process left when the Broker died before it could sweep: nothing is followed or protected through it, and it is put aside as
+// well, when a Task first changes or runs something. It may be the owner's after all; then renaming it back is up to the owner.
+//
 // It never runs Git, never follows a link or a redirection out of the roots, never writes or removes a content (what it puts
 // aside is renamed, and told), and records nothing: its caller does.
 package gitguard
@@ -16,8 +20,9 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
 
-// Bounds of the look for Git directories. It goes level by level, so that what is near the roots is found first; beyond the
-// bounds only the rule by name (core/policy) protects. Zero takes the usual.
+// Bounds of the look for Git directories. It goes level by level, so that what is near the roots is found first, and when there
+// are more directories than may be listed, those with a ".git" come first at every level; beyond the bounds only the rule by
+// name (core/policy) protects, and Found.Unseen says so. Zero takes the usual.
 type Bounds struct {
 	Dirs    int // directories that are listed; 20,000
 	Entries int // names of one listing; 65,536
@@ -36,12 +41,17 @@ func (b Bounds) usual() Bounds {
 	return b
 }
 
+// CodeRedirected says in the Audit why a commondir was put aside (args: path).
+const CodeRedirected fault.Code = "gitguard.redirected"
+
 // Guard is the guard of one Task, used by one goroutine at a time.
 type Guard struct {
 	tree   workspace.Tree
 	policy *policy.Policy
 	bounds Bounds
-	done   bool     // Find has looked
+	done   bool // Find has looked
+	unseen int
+	refuse []string // what is to be put aside
 	found  []string // what stays as it is
 	absent []string // what a Git directory may not get from a process: missing when the Task started
 }
@@ -51,28 +61,39 @@ func New(tree workspace.Tree, p *policy.Policy, b Bounds) *Guard {
 	return &Guard{tree: tree, policy: p, bounds: b.usual()}
 }
 
-// Find finds, once per Task and before anything is changed or run, the files of Git that exist below the writable roots and
-// must stay read-only for tools and processes (sandbox.Spec.Protect), sorted. Later calls return the same. Its only fault is
-// that ctx ended.
-func (g *Guard) Find(ctx context.Context) ([]string, error) {
-	if g.done {
-		return slices.Clone(g.found), nil
+// Found is what a look for Git directories gave.
+type Found struct {
+	Protect []string // must stay read-only for tools and processes (sandbox.Spec.Protect), sorted
+	Refused []string // a commondir that Git did not make, sorted; the caller records each, then calls PutAside
+	Unseen  int      // directories, and names in listings, that the bounds left out; 0 when everything was seen
+}
+
+// Find finds, once per Task and before anything is changed or run, the files of Git that exist below the writable roots. It
+// changes nothing. Later calls return what is so by then. Its only fault is that ctx ended.
+func (g *Guard) Find(ctx context.Context) (Found, error) {
+	if !g.done {
+		if err := g.look(ctx); err != nil {
+			return Found{}, err
+		}
 	}
+	return Found{Protect: slices.Clone(g.found), Refused: slices.Clone(g.refuse), Unseen: g.unseen}, nil
+}
+
+func (g *Guard) look(ctx context.Context) error {
 	w := walk{Guard: g, seen: map[visit]bool{}}
 	for _, r := range g.policy.ToolRoots() {
 		if r.Rights&(rights.Write|rights.Delete) != 0 {
-			w.enqueue(visit{r.Path, policy.InGitDir(r.Path)})
+			w.enqueue(ctx, visit{r.Path, policy.InGitDir(r.Path)})
 		}
 	}
-	for n := 0; len(w.queue)+len(w.first) > 0 && n < g.bounds.Dirs; n++ {
-		if err := ctx.Err(); err != nil {
-			return nil, fault.From(err)
-		}
-		w.next(ctx)
+	w.within(ctx)
+	w.beyond(ctx)
+	if err := ctx.Err(); err != nil {
+		return fault.From(err)
 	}
-	w.rest(ctx)
-	g.found, g.absent, g.done = sorted(w.found), sorted(w.gone), true
-	return slices.Clone(g.found), nil
+	g.refuse, g.unseen = sorted(w.refuse), w.unseen
+	g.found, g.absent, g.done = sorted(append(w.found, g.refuse...)), sorted(w.gone), true
+	return nil
 }
 
 func sorted(paths []string) []string {

@@ -101,14 +101,26 @@ func (w *walk) pointer(ctx context.Context, file, dir, prefix string) {
 	if err != nil {
 		return
 	}
-	w.enqueue(visit{to.Info().Path, true})
+	w.enqueue(ctx, visit{to.Info().Path, true})
 	_ = to.Close()
+}
+
+// separator is the one a canonical path is written with.
+func separator(p string) string {
+	if len(p) > 2 && p[1] == ':' && p[2] == '\\' {
+		return `\`
+	}
+	return "/"
 }
 
 // join appends a name to a canonical directory with that directory's own separator.
 func join(dir, name string) string {
-	if len(dir) > 2 && dir[1] == ':' && dir[2] == '\\' {
-		return strings.TrimSuffix(dir, `\`) + `\` + name
-	}
-	return strings.TrimSuffix(dir, "/") + "/" + name
+	s := separator(dir)
+	return strings.TrimSuffix(dir, s) + s + name
+}
+
+// split is the reverse of join.
+func split(p string) (dir, name string) {
+	i := strings.LastIndex(p, separator(p))
+	return p[:max(i, 0)], p[i+1:]
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/agent-mcp/agent-mcp/core/policy"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
@@ -34,6 +36,22 @@ func (g *Guard) Sweep(ctx context.Context) (done []Aside, err error) {
 		done = append(done, Aside{From: p, To: to})
 	}
 	return done, err
+}
+
+// PutAside renames one of Found.Refused out of Git's sight and returns the new path. Where that fails, also because the owner
+// gave no right to write there, it stays where it is and is kept from being changed. Either way it is dealt with.
+func (g *Guard) PutAside(ctx context.Context, p string) (string, error) {
+	g.refuse = slices.DeleteFunc(g.refuse, func(r string) bool { return r == p })
+	ask := policy.Request{Op: policy.OpWrite, Path: p + refused}
+	if d := g.policy.Decide(ask); !d.Allowed {
+		return "", d.Fault(ask)
+	}
+	to, err := g.putAside(ctx, p)
+	if err == nil {
+		g.found = slices.DeleteFunc(g.found, func(f string) bool { return f == p })
+		g.absent = sorted(append(g.absent, p))
+	}
+	return to, err
 }
 
 func (g *Guard) putAside(ctx context.Context, p string) (string, error) {

@@ -21,9 +21,86 @@ type walk struct {
 	*Guard
 	seen  map[visit]bool
 	first []visit // Git directories: a flood of others does not keep them waiting
+	repos []visit // directories with a ".git"; filled when crowded
 	queue []visit
-	found []string
-	gone  []string // absent
+
+	listed  int  // directories listed, of Bounds.Dirs
+	asked   int  // directories asked for a ".git", of Bounds.Far
+	crowded bool // there are more directories than may be listed, so those with a ".git" go first
+	unseen  int  // names that listings left out
+
+	found  []string
+	gone   []string // absent
+	refuse []string // redirections that Git did not make
+}
+
+// within lists directories until none is left or the bound is reached, Git directories before repositories, and those
+// before others.
+func (w *walk) within(ctx context.Context) {
+	for w.listed < w.bounds.Dirs && ctx.Err() == nil && w.next(ctx, &w.first, &w.repos, &w.queue) {
+	}
+}
+
+// beyond asks the directories beyond the bound for a Git directory of their own, and looks into Git directories only.
+func (w *walk) beyond(ctx context.Context) {
+	w.crowd(ctx)
+	for w.listed = 0; w.listed < w.bounds.Dirs && ctx.Err() == nil && w.next(ctx, &w.first); {
+	}
+	w.unseen += len(w.first) + len(w.repos) + len(w.queue)
+}
+
+// next lists the first directory of the first queue that has one.
+func (w *walk) next(ctx context.Context, queues ...*[]visit) bool {
+	for _, q := range queues {
+		if len(*q) > 0 {
+			v := (*q)[0]
+			*q = (*q)[1:]
+			w.dir(ctx, v)
+			return true
+		}
+	}
+	return false
+}
+
+func (w *walk) enqueue(ctx context.Context, v visit) {
+	switch {
+	case v.git:
+		w.first = append(w.first, v)
+	case w.crowded && w.repository(ctx, v.path):
+		w.repos = append(w.repos, v)
+	default:
+		w.queue = append(w.queue, v)
+	}
+	if w.listed+len(w.queue) > w.bounds.Dirs {
+		w.crowd(ctx)
+	}
+}
+
+// crowd sorts what waits, once: from then on order decides what is seen.
+func (w *walk) crowd(ctx context.Context) {
+	if w.crowded || len(w.queue) == 0 {
+		return
+	}
+	w.crowded = true
+	waiting := w.queue
+	w.queue = nil
+	for _, v := range waiting {
+		w.enqueue(ctx, v)
+	}
+}
+
+// repository reports whether a directory has a ".git", and notes what it leads to: it may never be listed itself.
+func (w *walk) repository(ctx context.Context, dir string) bool {
+	if w.asked >= w.bounds.Far || ctx.Err() != nil {
+		return false
+	}
+	w.asked++
+	p := join(dir, ".git")
+	if !w.exists(ctx, p) {
+		return false
+	}
+	w.dotGit(ctx, dir, p)
+	return true
 }
 
 // dir looks at one directory. Symlinks are not followed: where they lead to is visited on its own, if it is writable.
@@ -32,6 +109,7 @@ func (w *walk) dir(ctx context.Context, v visit) {
 		return
 	}
 	w.seen[v] = true
+	w.listed++
 	h, err := w.tree.Resolve(ctx, v.path)
 	if err != nil {
 		return
@@ -45,58 +123,27 @@ func (w *walk) dir(ctx context.Context, v visit) {
 		return
 	}
 	if total > len(entries) { // what matters is not crowded out by a flood of names
+		w.unseen += total - len(entries)
 		entries = w.named(ctx, v.path, entries)
 	}
 	git := v.git || policy.InGitDir(v.path) || bare(entries)
 	if git {
 		w.missing(v.path, entries)
 	}
+	alien := git && w.alien(ctx, v.path, entries)
 	for _, e := range entries {
 		p := join(v.path, e.Name)
 		switch {
+		case alien && strings.EqualFold(e.Name, redirection):
+			w.refuse = append(w.refuse, p)
 		case git && guardedName(e.Name):
 			w.guarded(ctx, p, e, v.path)
 		case strings.EqualFold(e.Name, ".git"):
 			w.dotGit(ctx, v.path, p)
 		case e.Mode.IsDir() && git && bulk(e.Name):
 		case e.Mode.IsDir():
-			w.enqueue(visit{p, git})
+			w.enqueue(ctx, visit{p, git})
 		}
-	}
-}
-
-// rest looks at the directories beyond the bound for a Git directory of their own, and nothing else.
-func (w *walk) rest(ctx context.Context) {
-	far := w.queue
-	w.queue = nil
-	for _, v := range far[:min(len(far), w.bounds.Far)] {
-		p := join(v.path, ".git")
-		if ctx.Err() != nil || !w.exists(ctx, p) {
-			continue
-		}
-		w.dotGit(ctx, v.path, p)
-	}
-	for n := 0; len(w.first) > 0 && n < w.bounds.Dirs; n++ {
-		w.next(ctx)
-	}
-}
-
-// next visits one directory, Git directories before others.
-func (w *walk) next(ctx context.Context) {
-	from := &w.queue
-	if len(w.first) > 0 {
-		from = &w.first
-	}
-	v := (*from)[0]
-	*from = (*from)[1:]
-	w.dir(ctx, v)
-}
-
-func (w *walk) enqueue(v visit) {
-	if v.git {
-		w.first = append(w.first, v)
-	} else {
-		w.queue = append(w.queue, v)
 	}
 }
 
@@ -110,7 +157,7 @@ func (w *walk) dotGit(ctx context.Context, dir, p string) {
 	_ = h.Close()
 	switch {
 	case mode.IsDir():
-		w.enqueue(visit{p, true})
+		w.enqueue(ctx, visit{p, true})
 	case mode.IsRegular():
 		w.found = append(w.found, p)
 		w.pointer(ctx, p, dir, "gitdir:")
@@ -139,16 +186,38 @@ func (w *walk) named(ctx context.Context, dir string, entries []workspace.Info) 
 	return entries
 }
 
+// redirection is the file that has Git take objects, settings and hooks from another directory.
+const redirection = "commondir"
+
+// alien reports whether a redirection in this Git directory cannot be Git's own. Git makes one in the directory of a linked
+// worktree only, which has neither settings nor objects; beside those it would replace them, and with them the owner's hooks.
+// Either is enough, since a process may move objects away. Where Git does make one, it stays the owner's whatever a process
+// puts beside it.
+func (w *walk) alien(ctx context.Context, dir string, entries []workspace.Info) bool {
+	return (has(entries, "config") || has(entries, "objects")) && !w.linked(ctx, dir)
+}
+
+// linked reports whether dir is "worktrees/<name>" of another Git directory.
+func (w *walk) linked(ctx context.Context, dir string) bool {
+	up, _ := split(dir)
+	top, name := split(up)
+	if !strings.EqualFold(name, "worktrees") {
+		return false
+	}
+	return policy.InGitDir(top) || !policy.InGitDir(dir) && w.exists(ctx, join(top, "HEAD")) && w.exists(ctx, join(top, "config"))
+}
+
+func has(entries []workspace.Info, name string) bool {
+	return slices.ContainsFunc(entries, func(e workspace.Info) bool { return strings.EqualFold(e.Name, name) })
+}
+
 // missing notes what a Git directory does not have: a process that makes it would have the owner's Git run its programs.
 func (w *walk) missing(dir string, entries []workspace.Info) {
-	has := func(name string) bool {
-		return slices.ContainsFunc(entries, func(e workspace.Info) bool { return strings.EqualFold(e.Name, name) })
-	}
-	if !has("HEAD") {
+	if !has(entries, "HEAD") {
 		return // "modules", "info" and the like
 	}
 	for _, name := range policy.GuardedNames() {
-		if !has(name) {
+		if !has(entries, name) {
 			w.gone = append(w.gone, join(dir, name))
 		}
 	}
@@ -161,7 +230,7 @@ func (w *walk) follow(ctx context.Context, p string) {
 		return
 	}
 	if i := h.Info(); i.Exists && i.Mode.IsDir() {
-		w.enqueue(visit{i.Path, true})
+		w.enqueue(ctx, visit{i.Path, true})
 	}
 	_ = h.Close()
 }
@@ -175,7 +244,7 @@ func (w *walk) guarded(ctx context.Context, p string, e workspace.Info, dir stri
 	case e.Mode.IsRegular():
 		w.found = append(w.found, p)
 		switch strings.ToLower(e.Name) {
-		case "commondir":
+		case redirection:
 			w.pointer(ctx, p, dir, "")
 		case "config", "config.worktree":
 			w.settings(ctx, p, dir)

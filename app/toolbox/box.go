@@ -9,6 +9,8 @@ package toolbox
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/app/gitguard"
@@ -19,6 +21,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/ident"
 	"github.com/agent-mcp/agent-mcp/ports/image"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
@@ -98,6 +101,7 @@ type Box struct {
 	Config
 	git    *gitguard.Guard
 	ready  bool     // git has looked, and the policy knows what it found
+	notes  []string // what the guard has to say, told with the next result
 	left   []string // backups that Scratch did not let go of
 	closed bool
 	calls  map[tool.Name]func(context.Context, *job) error
@@ -133,6 +137,7 @@ func (b *Box) Do(ctx context.Context, ref audit.Ref, call tool.Call) tool.Result
 	if err != nil {
 		b.fail(&r, err)
 	}
+	b.tell(&r)
 	if err := b.record(audit.ToolResult(b.now(), ref, r)); err != nil && r.Fault == nil {
 		b.fail(&r, err)
 	}
@@ -148,7 +153,7 @@ func (b *Box) perform(ctx context.Context, j *job) error {
 		return fault.From(err)
 	}
 	if j.call.Name.Mutates() {
-		if err := b.guard(ctx); err != nil {
+		if err := b.guard(ctx, j); err != nil {
 			return err
 		}
 	}
@@ -156,7 +161,8 @@ func (b *Box) perform(ctx context.Context, j *job) error {
 }
 
 // guard protects Git's hooks and settings, once per Task and before anything is changed or run.
-func (b *Box) guard(ctx context.Context) error {
+// What it did, and what it could not see, is recorded and told with the first result.
+func (b *Box) guard(ctx context.Context, j *job) error {
 	if b.ready {
 		return nil
 	}
@@ -164,9 +170,40 @@ func (b *Box) guard(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.Policy = b.Policy.WithProtected(found)
+	for _, p := range found.Refused {
+		why := fault.New(gitguard.CodeRedirected, "path", b.show(p))
+		if err := b.record(audit.Denied(b.now(), j.ref, "gitguard", p, rights.Write, why)); err != nil {
+			return err
+		}
+		to, err := b.git.PutAside(ctx, p)
+		b.notes = append(b.notes, b.redirected(p, to, err))
+	}
+	if found, err = b.git.Find(ctx); err != nil {
+		return err
+	}
+	if found.Unseen > 0 {
+		if err := b.record(audit.Guard(b.now(), j.ref, len(found.Protect), found.Unseen)); err != nil {
+			return err
+		}
+		b.notes = append(b.notes, fmt.Sprintf(unseenWords, found.Unseen))
+	}
+	b.Policy = b.Policy.WithProtected(found.Protect)
 	b.ready = true
 	return nil
+}
+
+// tell adds to a result what the guard has to say.
+func (b *Box) tell(r *tool.Result) {
+	for i, n := range b.notes {
+		if i == maxDenialsShown {
+			n = fmt.Sprintf("and %d more of this kind; see the audit log", len(b.notes)-i)
+		}
+		r.Text = strings.TrimPrefix(r.Text+"\n"+n, "\n")
+		if i == maxDenialsShown {
+			break
+		}
+	}
+	b.notes = nil
 }
 
 // Close drops the backups that are still there. The Tree is the caller's.

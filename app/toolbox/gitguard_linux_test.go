@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/agent-mcp/agent-mcp/app/gitguard"
 	"github.com/agent-mcp/agent-mcp/conformance/sandboxtest"
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/tool"
@@ -47,6 +48,27 @@ func TestVerdict_ProcessesGiveGitNothing(t *testing.T) {
 	assert.FileExists(t, s.at("w/sub/.git/commondir"))
 }
 
+// DENY-01: the Broker died before it could sweep: what a process left is no more the owner's for the next Task, neither
+// for its processes nor for the owner's own Git.
+func TestVerdict_WhatAProcessLeftIsNotTheOwners(t *testing.T) {
+	sb, report := confined(t)
+	s := newStage(t, sb, report)
+	require.NoError(t, os.WriteFile(s.at("w/.git/commondir"), []byte("../full\n"), 0o644))
+	s.open(sb, report)
+	r := s.box.Do(context.Background(), audit.Ref{}, tool.Call{
+		Name: tool.Run, Alias: sandboxtest.ProbeName, TimeoutSec: 60,
+		Args: []string{"write|" + s.at("w/.git/commondir") + "|again", "write|" + s.at("w/.git/config") + "|evil", "write|" + s.at("w/wt/.git") + "|evil"},
+	})
+	require.Nil(t, r.Fault, r.Text)
+	assert.Contains(t, r.Text, "renamed .git/commondir to .git/commondir.refused: ")
+	assert.Contains(t, r.Text, "renamed .git/commondir to .git/commondir.refused-2: ")
+	assert.NoFileExists(t, s.at("w/.git/commondir"))
+	after := s.snapshot()
+	assert.Equal(t, "../full\n", after["/w/.git/commondir.refused"])
+	assert.Equal(t, "[core]\n", after["/w/.git/config"])
+	assert.Equal(t, "../..\n", after["/w/.git/worktrees/wt/commondir"], "Git's own stays")
+}
+
 // DENY-01: a ".git", hooks or config that is a symlink stays that symlink, also for processes.
 func TestVerdict_GitSymlinksStay(t *testing.T) {
 	sb, report := confined(t)
@@ -65,12 +87,15 @@ func TestVerdict_GitSymlinksStay(t *testing.T) {
 func TestVerdict_GuardSurvivesFloods(t *testing.T) {
 	sb, report := confined(t)
 	s := newStage(t, sb, report)
-	for i := range 20_100 {
+	s.box.BoundGuard(gitguard.Bounds{Dirs: 60})
+	for i := range 100 {
 		require.NoError(t, os.Mkdir(fmt.Sprintf("%s/!%d", s.at("w"), i), 0o755))
 	}
 	odd := s.at("w/b\xff")
 	require.NoError(t, os.MkdirAll(filepath.Join(odd, ".git"), 0o755))
 	require.NoError(t, os.WriteFile(odd+"/.git/config", []byte("[core]\n"), 0o644))
+	r := s.box.Do(context.Background(), audit.Ref{}, tool.Call{Name: tool.Mkdir, Path: "new"})
+	require.Contains(t, r.Text, "not seen", "the flood is larger than the bound")
 	out := s.processes("write|"+s.at("w/.git/config")+"|evil", "write|"+s.at("w/sub/.git/config")+"|evil")
 	for verb, words := range out {
 		assert.NotContains(t, words, "ok", verb)

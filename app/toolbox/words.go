@@ -271,6 +271,19 @@ func writePlain(out *strings.Builder, l string) {
 	}
 }
 
+// unseenWords tell of the directories that the guard did not look into.
+const unseenWords = "warning: the workspace has too many directories to look for Git repositories in all of them (%d not seen). " +
+	"In those, programs are not kept from a repository's hooks and settings; tell the user"
+
+// redirected says in words what became of a commondir that Git did not make.
+func (b *Box) redirected(p, to string, err error) string {
+	const why = "it had Git take a repository's hooks and settings from elsewhere, and Git makes no such file there; tell the user"
+	if err != nil {
+		return fmt.Sprintf("warning: %s should not be there and could not be renamed: %s", b.show(p), why)
+	}
+	return fmt.Sprintf("renamed %s to %s: %s", b.show(p), b.show(to), why)
+}
+
 // told says in words what was put aside, and why.
 func (b *Box) told(swept []gitguard.Aside) string {
 	var out strings.Builder

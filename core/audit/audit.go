@@ -31,6 +31,7 @@ const (
 	KindWrite        Kind = "file.write"
 	KindDelete       Kind = "file.delete"
 	KindDenied       Kind = "access.denied"
+	KindGuard        Kind = "git.guard"
 	KindNetwork      Kind = "network.rule"
 	KindRecovery     Kind = "recovery"
 	KindSandboxProof Kind = "sandbox.enforced"

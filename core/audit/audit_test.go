@@ -55,6 +55,7 @@ func everyKind(secret string) []audit.Record {
 		audit.ProcessEnd(at, ref, "r1", sandbox.Result{}, fault.New(sandbox.CodeEntryChanged, "path", secret)),
 		effect(tool.EffectCreated), effect(tool.EffectRemoved), effect(tool.EffectMoved),
 		audit.Denied(at, ref, "policy", "/etc/shadow", rights.Read, fault.New("policy.outside", "path", secret).With(fault.New("policy.never"))),
+		audit.Guard(at, ref, 3, 200),
 		audit.Network(at, ref, "r1", sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{8080}}, true),
 		audit.Recovered(at, "i0", journal.Resource{ID: "1", Kind: journal.KindTree, Path: "/tmp/x", Task: "t0"}, nil),
 		audit.Stop(at, "eof", ""),
@@ -97,11 +98,11 @@ func TestLog_EveryKindIsCorrelatedChainedAndVerifiable(t *testing.T) { // LOG-03
 		require.NoError(t, json.Unmarshal(line, &o))
 		kinds[o["kind"].(string)] = true
 		assert.Equal(t, "2026-01-02T03:04:05.000000006Z", o["at"])
-		if i >= 3 && i <= 14 {
+		if i >= 3 && i <= 15 {
 			assert.Equal(t, []any{"s1", "t1", "p1", "c1"}, []any{o["session"], o["task"], o["planner_task"], o["call"]}, "%s", line)
 		}
 	}
-	assert.Len(t, kinds, 14, "every kind")
+	assert.Len(t, kinds, 15, "every kind")
 	assert.Contains(t, string(bytes.Join(lines, nil)), `"credentials: exact"`, "what was enforced is told whole")
 }
 

@@ -130,6 +130,12 @@ func Denied(at time.Time, ref Ref, by, target string, want rights.Set, f *fault.
 	return record(at, KindDenied, ref, "by", by, "path", target, "rights", want.String(), "codes", codes)
 }
 
+// Guard records that Git's hooks and settings were looked for without seeing everything: how many places are protected, and how
+// many directories or names were left out.
+func Guard(at time.Time, ref Ref, protected, unseen int) Record {
+	return record(at, KindGuard, ref, "protected", protected, "unseen", unseen)
+}
+
 // Network records the network rule a run gets, or its removal.
 func Network(at time.Time, ref Ref, run string, n sandbox.Network, added bool) Record {
 	list := make([]string, 0, len(n.Ports)+len(n.Hosts))
