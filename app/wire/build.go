@@ -88,7 +88,7 @@ func (s *server) warn(more ...*fault.Error) {
 			continue
 		}
 		s.say(keyWarning, map[string]any{"message": s.eff.Catalog.Fault(w)})
-		s.trace.Emit(trace.Event{At: system.New().Now(), Stream: trace.App, Level: trace.Warn, Name: "server.warning", Fields: []trace.Field{trace.F("code", string(w.Code))}})
+		s.trace.Emit(trace.Event{At: system.New().Now(), Stream: trace.App, Level: trace.Debug, Name: "server.warning", Fields: []trace.Field{trace.F("code", string(w.Code))}})
 	}
 }
 

@@ -56,6 +56,7 @@ func (a *Asker) Ask(ctx context.Context, question string) (bool, error) {
 	}()
 	select {
 	case <-ctx.Done():
+		_, _ = io.WriteString(a.out, "\n") // leave the question's line, whatever comes next
 		return false, fault.From(ctx.Err())
 	case r := <-got:
 		switch {
