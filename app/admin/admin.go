@@ -9,6 +9,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/config"
 	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/core/skill"
 	"github.com/agent-mcp/agent-mcp/ports/clock"
 	"github.com/agent-mcp/agent-mcp/ports/consent"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -51,10 +52,10 @@ type Preflighter interface {
 	Preflight(ctx context.Context) (sandbox.Report, error)
 }
 
-// Check is one more thing that must hold before anything is applied or served: skills, the user's prompt…
+// Check is one more thing that must hold before anything is applied or served.
 type Check func(ctx context.Context, cfg config.Config) (warnings []*fault.Error, err error)
 
-// Deps are the ports and facts of the use cases. Every field but Checks and Skills is required.
+// Deps are the ports and facts of the use cases. Every field but Checks, Skills and Prompt is required.
 type Deps struct {
 	Source  settings.Source
 	Host    config.Host
@@ -74,8 +75,10 @@ type Deps struct {
 	// Record hands one record to the configuration's Audit Log before what it records is done.
 	Record func(ctx context.Context, cfg config.Config, rec audit.Record) error
 	Checks []Check
-	// Skills lists the skills of the configuration for people; what is wrong with them is a Check's. nil = none are listed.
-	Skills func(ctx context.Context, cfg config.Config) []service.SkillRow
+	// Skills reads the configuration's skills, and Prompt the User System Prompt; what they refuse refuses start and apply.
+	// A server works with what was read here (Effective). nil = there are none.
+	Skills func(ctx context.Context, cfg config.Config) (all skill.Catalogue, warnings []*fault.Error, err error)
+	Prompt func(cfg config.Config) (string, error)
 }
 
 // Service implements service.Administrator. Safe for concurrent use; two applies at once end with one of the two.

@@ -6,6 +6,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/change"
 	"github.com/agent-mcp/agent-mcp/core/config"
 	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/core/skill"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/service"
@@ -21,6 +22,8 @@ type Effective struct {
 	Report   sandbox.Report
 	Policy   *policy.Policy
 	Snapshot change.Snapshot
+	Skills   skill.Catalogue
+	Prompt   string // the User System Prompt
 	Warnings []*fault.Error
 	View     service.View
 }
@@ -46,7 +49,7 @@ func (s *Service) Load(ctx context.Context, path string) (Effective, error) {
 	}
 	return Effective{
 		Config: p.cfg, ID: config.ID(p.cfg.Path), Catalog: p.catalog, Report: p.report, Policy: p.policy,
-		Snapshot: applied, Warnings: p.warnings, View: p.view(&applied, nil),
+		Snapshot: applied, Skills: p.skills, Prompt: p.prompt, Warnings: p.warnings, View: p.view(&applied, nil),
 	}, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/change"
 	"github.com/agent-mcp/agent-mcp/core/config"
 	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/core/skill"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/image"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
@@ -26,7 +27,8 @@ type prepared struct {
 	cfg         config.Config
 	local       string       // path of the local file, "" = none
 	catalog     text.Catalog // nil when its language is one of the problems
-	skills      []service.SkillRow
+	skills      skill.Catalogue
+	prompt      string
 	report      sandbox.Report
 	permissions change.Permissions
 	policy      *policy.Policy // nil when there are problems
@@ -60,7 +62,7 @@ func (s *Service) prepare(ctx context.Context, path string) (*prepared, error) {
 	if err := r.resolve(ctx, layers); err != nil {
 		return nil, err
 	}
-	for _, check := range s.d.Checks {
+	for _, check := range s.checks(p) {
 		warnings, err := check(ctx, p.cfg)
 		p.warnings = append(p.warnings, warnings...)
 		if err != nil {
@@ -70,10 +72,39 @@ func (s *Service) prepare(ctx context.Context, path string) (*prepared, error) {
 			p.problems = append(p.problems, fault.From(err))
 		}
 	}
-	if s.d.Skills != nil && len(p.cfg.Skills.Directories) > 0 {
-		p.skills = s.d.Skills(ctx, p.cfg)
-	}
 	return p, nil
+}
+
+// checks are the owner's Checks, and those that keep what they read.
+func (s *Service) checks(p *prepared) []Check {
+	all := slices.Clone(s.d.Checks)
+	if s.d.Skills != nil {
+		all = append(all, func(ctx context.Context, cfg config.Config) (warnings []*fault.Error, err error) {
+			p.skills, warnings, err = s.d.Skills(ctx, cfg)
+			return warnings, err
+		})
+	}
+	if s.d.Prompt != nil {
+		all = append(all, func(_ context.Context, cfg config.Config) (_ []*fault.Error, err error) {
+			p.prompt, err = s.d.Prompt(cfg)
+			return nil, err
+		})
+	}
+	return all
+}
+
+// skillRows names the skills of every configured directory.
+func (p *prepared) skillRows() (rows []service.SkillRow) {
+	for _, dir := range p.cfg.Skills.Directories {
+		row := service.SkillRow{Directory: dir}
+		for _, k := range p.skills.All() {
+			if k.File.Root == dir {
+				row.Names = append(row.Names, k.Name)
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
 }
 
 // enforcement compares what the host gives with what the configuration accepts at least.

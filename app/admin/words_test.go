@@ -11,9 +11,11 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/app/admin"
 	"github.com/agent-mcp/agent-mcp/core/config"
+	"github.com/agent-mcp/agent-mcp/core/skill"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/service"
+	"github.com/agent-mcp/agent-mcp/ports/skills"
 )
 
 func (w *world) refusal() *fault.Error {
@@ -144,8 +146,8 @@ func TestShow_NoEmptyRows(t *testing.T) {
 func TestSkills_AreListed(t *testing.T) {
 	w := newWorld(t)
 	w.edit("schema_version: 2", "schema_version: 2\nskills: {directories: [./skills]}")
-	w.deps.Skills = func(_ context.Context, cfg config.Config) []service.SkillRow {
-		return []service.SkillRow{{Directory: cfg.Skills.Directories[0], Names: []string{"a"}}}
+	w.deps.Skills = func(_ context.Context, cfg config.Config) (skill.Catalogue, []*fault.Error, error) {
+		return skill.Build([]skills.File{{Root: cfg.Skills.Directories[0], Dir: "a", Data: []byte("---\nname: a\ndescription: d\n---\nbody\n")}})
 	}
 	require.Equal(t, []service.SkillRow{{Directory: w.path("skills"), Names: []string{"a"}}}, w.apply().View.Skills)
 }

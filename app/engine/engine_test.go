@@ -53,7 +53,7 @@ func (h *hands) Do(ctx context.Context, _ audit.Ref, c tool.Call) tool.Result {
 	switch c.Name {
 	case tool.Write:
 		h.files[c.Path] = c.Content
-		r.Effects = []tool.Effect{{Kind: tool.EffectCreated, Path: "/work/" + c.Path, SHA256: "x"}}
+		r.Effects = []tool.Effect{{Kind: tool.EffectCreated, Path: "/project/" + c.Path, SHA256: "x"}}
 	case tool.Remove:
 		r.Fault, r.Denied = fault.New("policy.no_delete", "path", c.Path), true
 		r.Text = "denied"
@@ -100,8 +100,8 @@ func newWorldWith(t *testing.T, lang string, m model.Model, queued int) *world {
 		ledger: ledgermem.New(), trace: tracemem.New(),
 	}
 	w.Engine = engine.New(engine.Config{
-		Agent:  agent.Settings{Model: "m", MaxIterations: 32, Workspace: "/work"},
-		Layers: prompt.Layers{Runtime: prompt.Runtime{Workspace: "/work", Language: lang, Network: "none"}},
+		Agent:  agent.Settings{Model: "m", MaxIterations: 32, Workspace: "/project"},
+		Layers: prompt.Layers{Runtime: prompt.Runtime{Workspace: "/project", Language: lang, Network: "none"}},
 		Tools:  tool.Definitions(tool.Config{Aliases: []string{"sh"}}),
 		Limits: session.Limits{MaxQueued: queued, KeepFinished: 50},
 		Vision: engine.Vision{MaxImages: 4, MaxImageBytes: 64, MaxTotalBytes: 128},

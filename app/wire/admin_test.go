@@ -18,7 +18,7 @@ import (
 func TestAdmin_TransportIsRefusedEverywhere(t *testing.T) {
 	ctx := context.Background()
 	p := newPlace(t, "mcp: {transport: http}\n")
-	owner := Admin(p.box, strings.NewReader(""), io.Discard, false)
+	owner := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false)
 	_, err := owner.Apply(ctx, service.ApplyRequest{Path: p.config, Yes: true})
 	require.Error(t, err)
 	require.Len(t, fault.From(err).Reasons, 1)
@@ -37,7 +37,7 @@ func TestAdmin_ListsSkills(t *testing.T) {
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	require.NoError(t, os.Mkdir(filepath.Join(p.dir, "empty"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("---\nname: hello\ndescription: says hello\n---\nSay it.\n"), 0o600))
-	v, err := Admin(p.box, strings.NewReader(""), io.Discard, false).Show(context.Background(), p.config)
+	v, err := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false).Show(context.Background(), p.config)
 	require.NoError(t, err)
 	require.Empty(t, v.Problems)
 	require.Equal(t, []service.SkillRow{

@@ -53,7 +53,7 @@ sandbox:
 `, srv.URL)), 0o600))
 	box := newSandbox()
 	defer func() { _ = box.Close() }()
-	_, err = Admin(box, strings.NewReader(""), io.Discard, false).Apply(context.Background(), service.ApplyRequest{Path: config, Yes: true})
+	_, err = Admin(Catalog, box, strings.NewReader(""), io.Discard, false).Apply(context.Background(), service.ApplyRequest{Path: config, Yes: true})
 	must(b, err)
 	return exe, config
 }

@@ -43,14 +43,7 @@ func undoer(cfg config.Config) journal.Undoer {
 // build makes the use cases of a server: hands, model, engine, front.
 func (s *server) build(ctx context.Context) (*frontmcp.Server, error) {
 	cfg := s.eff.Config
-	skills, _, err := loadSkills(ctx, cfg)
-	if err != nil {
-		return nil, err
-	}
-	words, err := userPrompt(cfg)
-	if err != nil {
-		return nil, err
-	}
+	skills := shelf{s.eff.Skills, skillSource(cfg)}
 	hands, err := s.hands()
 	if err != nil {
 		return nil, err
@@ -64,7 +57,7 @@ func (s *server) build(ctx context.Context) (*frontmcp.Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.engine = engine.New(engineConfig(s.eff.Policy, cfg, words, skills), engine.Deps{
+	s.engine = engine.New(engineConfig(s.eff.Policy, cfg, s.eff.Prompt, skills), engine.Deps{
 		Model: withRetries, Inspector: client, Hands: hands, Skills: skills,
 		Turn:  turnflock.New(stateDir(cfg, "turns"), s.eff.ID),
 		Me:    turn.Holder{Instance: s.id, PID: os.Getpid()},

@@ -62,7 +62,7 @@ func crashChild() {
 		os.Exit(3)
 	}
 	box, count := newSandbox(), &atomic.Int64{}
-	eff, err := Admin(box, strings.NewReader(""), io.Discard, false).Load(context.Background(), path)
+	eff, err := Admin(Catalog, box, strings.NewReader(""), io.Discard, false).Load(context.Background(), path)
 	if err != nil {
 		os.Exit(4)
 	}

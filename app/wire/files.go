@@ -68,33 +68,22 @@ func reason(err error) string {
 	return err.Error()
 }
 
-func checkPrompt(_ context.Context, cfg config.Config) ([]*fault.Error, error) {
-	_, err := userPrompt(cfg)
-	return nil, err
-}
-
 // shelf gives the engine the skills that were read at start (SKL-03, SKL-07). Only their resources are read later, on demand.
 type shelf struct {
 	all    skill.Catalogue
 	source *directory.Source
 }
 
-func loadSkills(ctx context.Context, cfg config.Config) (shelf, []*fault.Error, error) {
-	if len(cfg.Skills.Directories) == 0 {
-		return shelf{}, nil, nil
-	}
-	source := directory.New(directory.Config{Directories: cfg.Skills.Directories})
-	files, err := source.Find(ctx)
-	if err != nil {
-		return shelf{}, nil, err
-	}
-	all, warnings, err := skill.Build(files)
-	return shelf{all, source}, warnings, err
+func skillSource(cfg config.Config) *directory.Source {
+	return directory.New(directory.Config{Directories: cfg.Skills.Directories})
 }
 
-func checkSkills(ctx context.Context, cfg config.Config) ([]*fault.Error, error) {
-	_, warnings, err := loadSkills(ctx, cfg)
-	return warnings, err
+func readSkills(ctx context.Context, cfg config.Config) (skill.Catalogue, []*fault.Error, error) {
+	files, err := skillSource(cfg).Find(ctx)
+	if err != nil {
+		return skill.Catalogue{}, nil, err
+	}
+	return skill.Build(files)
 }
 
 // Load implements engine.Skills.

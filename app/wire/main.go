@@ -28,7 +28,7 @@ func Main() int {
 	box := newSandbox()
 	defer func() { _ = box.Close() }()
 	words := &library{}
-	owner := adminWith(words.catalog, box, os.Stdin, os.Stdout, terminal.IsTerminal(os.Stdin))
+	owner := Admin(words.catalog, box, os.Stdin, os.Stdout, terminal.IsTerminal(os.Stdin))
 	stderr := &patient{w: os.Stderr, limit: patience}
 	return cli.Main(ctx, os.Args[1:], cli.Deps{
 		Stdout: os.Stdout, Stderr: stderr,

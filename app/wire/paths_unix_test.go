@@ -22,7 +22,7 @@ import (
 // CFG-05: a path that is no text could be approved but never compared again; apply refuses it and says which.
 func TestApply_PathsThatAreNoText(t *testing.T) {
 	apply := func(p *place, path string) *fault.Error {
-		_, err := Admin(p.box, strings.NewReader(""), io.Discard, false).Apply(context.Background(), service.ApplyRequest{Path: path, Yes: true})
+		_, err := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false).Apply(context.Background(), service.ApplyRequest{Path: path, Yes: true})
 		return fault.From(err)
 	}
 	p := newPlace(t, "")

@@ -136,7 +136,7 @@ func TestServe_LooksAtTheModelFirst(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(p.config, []byte(strings.Replace(string(b), p.model.URL, srv.URL, 1)), 0o600))
 		p.apply(t)
-		eff, err := Admin(p.box, strings.NewReader(""), io.Discard, false).Load(context.Background(), p.config)
+		eff, err := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false).Load(context.Background(), p.config)
 		require.NoError(t, err)
 		err = Serve(context.Background(), eff, p.box, strings.NewReader(""), io.Discard, io.Discard)
 		require.Equal(t, model.CodeNoTools, fault.CodeOf(err))
@@ -184,7 +184,7 @@ func TestLocales_DropInAndBroken(t *testing.T) {
 		require.NoError(t, os.WriteFile(p.config, []byte(text), 0o600))
 	}
 	set("zh-CN")
-	owner := Admin(p.box, strings.NewReader(""), io.Discard, false)
+	owner := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false)
 	_, err = owner.Apply(context.Background(), service.ApplyRequest{Path: p.config, Yes: true})
 	require.Error(t, err, "no such locale yet")
 	file := filepath.Join(dir, "zh-CN.json")
@@ -208,7 +208,7 @@ func TestLocales_DropInAndBroken(t *testing.T) {
 func TestServe_RefusesABadStateDirectory(t *testing.T) {
 	p := newPlace(t, "")
 	p.apply(t)
-	eff, err := Admin(p.box, strings.NewReader(""), io.Discard, false).Load(context.Background(), p.config)
+	eff, err := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false).Load(context.Background(), p.config)
 	require.NoError(t, err)
 	require.NoError(t, os.RemoveAll(filepath.Join(p.dir, "state", "logs")))
 	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "state", "logs"), []byte("a file"), 0o600))
@@ -227,7 +227,7 @@ func (unreadable) Read([]byte) (int, error) {
 func TestServe_UnreadableInput(t *testing.T) {
 	p := newPlace(t, "")
 	p.apply(t)
-	eff, err := Admin(p.box, strings.NewReader(""), io.Discard, false).Load(context.Background(), p.config)
+	eff, err := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false).Load(context.Background(), p.config)
 	require.NoError(t, err)
 	err = Serve(context.Background(), eff, p.box, unreadable{}, io.Discard, io.Discard)
 	require.Equal(t, CodeInput, fault.CodeOf(err))

@@ -63,7 +63,7 @@ sandbox:
 
 func (p *place) apply(t *testing.T) {
 	t.Helper()
-	_, err := Admin(p.box, strings.NewReader(""), io.Discard, false).Apply(context.Background(), service.ApplyRequest{Path: p.config, Yes: true})
+	_, err := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false).Apply(context.Background(), service.ApplyRequest{Path: p.config, Yes: true})
 	require.NoError(t, err)
 }
 
@@ -96,7 +96,7 @@ func (l *lockedBuffer) String() string {
 
 func (p *place) serve(ctx context.Context, t *testing.T) *client {
 	t.Helper()
-	eff, err := Admin(p.box, strings.NewReader(""), io.Discard, false).Load(ctx, p.config)
+	eff, err := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false).Load(ctx, p.config)
 	require.NoError(t, err)
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()

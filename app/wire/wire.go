@@ -93,14 +93,10 @@ func builtin(tag string) (text.Catalog, error) {
 	return goi18n.New(goi18n.Options{Builtin: locales.FS, Tag: tag})
 }
 
-// Admin builds the owner's use cases. in and out are where a person answers; person tells whether one is there.
-func Admin(box sandbox.Sandbox, in io.Reader, out io.Writer, person bool) *admin.Service {
-	return adminWith(Catalog, box, in, out, person)
-}
-
 type loadCatalog func(tag, dir string) (text.Catalog, error)
 
-func adminWith(catalog loadCatalog, box sandbox.Sandbox, in io.Reader, out io.Writer, person bool) *admin.Service {
+// Admin builds the owner's use cases. in and out are where a person answers; person tells whether one is there.
+func Admin(catalog loadCatalog, box sandbox.Sandbox, in io.Reader, out io.Writer, person bool) *admin.Service {
 	return admin.New(admin.Deps{
 		Source: koanf.New(), Host: host(), Style: style(), Image: imagefile.New(), Sandbox: box,
 		Asker: terminal.New(in, out, person), Clock: system.New(), Inspect: inspectDir,
@@ -109,8 +105,9 @@ func adminWith(catalog loadCatalog, box sandbox.Sandbox, in io.Reader, out io.Wr
 			return catalog(cfg.Application.Language, cfg.Application.LocalesDir)
 		},
 		Record: recordOnce,
-		Checks: []admin.Check{checkTransport, checkSkills, checkPrompt},
-		Skills: listSkills,
+		Checks: []admin.Check{checkTransport},
+		Skills: readSkills,
+		Prompt: userPrompt,
 	})
 }
 

@@ -57,7 +57,7 @@ func everyKind(secret string) []audit.Record {
 		audit.Denied(at, ref, "policy", "/etc/shadow", rights.Read, fault.New("policy.outside", "path", secret).With(fault.New("policy.never"))),
 		audit.Guard(at, ref, 3, 200),
 		audit.Network(at, ref, "r1", sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{8080}}, true),
-		audit.Recovered(at, "i0", journal.Resource{ID: "1", Kind: journal.KindTree, Path: "/tmp/x", Task: "t0"}, nil),
+		audit.Recovered(at, "i0", journal.Resource{ID: "1", Kind: journal.KindTree, Path: "/var/x", Task: "t0"}, nil),
 		audit.Stop(at, "eof", ""),
 	}
 }

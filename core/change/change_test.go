@@ -121,8 +121,8 @@ func TestCompareAndDrift(t *testing.T) {
 			[]fault.Code{change.CodeEntryHash},
 		},
 		"entry leads elsewhere": {
-			func(p *change.Permissions) { p.Entries[1].Place.Path, p.Entries[1].SHA256 = "/tmp/evil", "cc" },
-			[]string{"changed entry python [path=/usr/bin/python3.11 sha256=bb] → [path=/tmp/evil sha256=cc] means.entry_elsewhere widens=true"},
+			func(p *change.Permissions) { p.Entries[1].Place.Path, p.Entries[1].SHA256 = "/opt/evil", "cc" },
+			[]string{"changed entry python [path=/usr/bin/python3.11 sha256=bb] → [path=/opt/evil sha256=cc] means.entry_elsewhere widens=true"},
 			[]fault.Code{change.CodeEntryPath, change.CodeEntryHash},
 		},
 		"entry removed": {

@@ -1,44 +1,19 @@
 package config
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agent-mcp/agent-mcp/core/near"
+)
 
 // nearest returns the candidate with the smallest edit distance to word, "" when none is near enough to be meant. Equal
 // distances go to the first candidate.
 func nearest(word string, candidates []string) string {
 	best, dist := "", max(2, len([]rune(word))/3)+1
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(word), c); d < dist && d < len([]rune(c)) {
+		if d := near.Distance(strings.ToLower(word), c); d < dist && d < len([]rune(c)) {
 			best, dist = c, d
 		}
 	}
 	return best
-}
-
-// distance is the optimal string alignment distance: insert, delete, replace and swap of neighbours cost one.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if len(x) > 64 || len(y) > 64 {
-		return 1 << 20
-	}
-	rows := make([][]int, len(x)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(y)+1)
-		rows[i][0] = i
-	}
-	for j := range rows[0] {
-		rows[0][j] = j
-	}
-	for i := 1; i <= len(x); i++ {
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			rows[i][j] = min(rows[i-1][j]+1, rows[i][j-1]+1, rows[i-1][j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
-			}
-		}
-	}
-	return rows[len(x)][len(y)]
 }

@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -35,25 +34,6 @@ func Estimate(r model.Request) int {
 func quoted(s string) int {
 	n := utf8.RuneCountInString(s)
 	return n + strings.Count(s, "\n") + strings.Count(s, `"`) + strings.Count(s, `\`) + strings.Count(s, "\t")
-}
-
-// Marshalled is what runes/4 is measured over for the pinned budget of fixed prompt and tools: their JSON.
-func Marshalled(tools []model.Tool) (string, error) {
-	type function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-	}
-	type wire struct {
-		Type     string   `json:"type"`
-		Function function `json:"function"`
-	}
-	list := make([]wire, len(tools))
-	for i, t := range tools {
-		list[i] = wire{"function", function{t.Name, t.Description, t.Schema}}
-	}
-	b, err := json.Marshal(map[string]any{"system": fixed, "tools": list})
-	return string(b), err
 }
 
 // Scale is the ratio of counted to estimated tokens in thousandths; 0 stands for 1000. Japanese text, for example, takes

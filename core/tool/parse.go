@@ -167,29 +167,6 @@ func show(s string) string {
 	return string([]rune(s)[:maxShown]) + "…"
 }
 
-// Cause is the key by which the loop counts repeated failures (AGT-03): "unknown_tool:NAME" or
-// "bad_arguments:TOOL:FIELD[,FIELD…]"; "" for any other fault.
-func Cause(f *fault.Error) string {
-	if f == nil {
-		return ""
-	}
-	name, _ := f.Args["tool"].(string)
-	switch f.Code {
-	case CodeUnknownTool:
-		return "unknown_tool:" + name
-	case CodeNotObject, CodeTooLarge:
-		return "bad_arguments:" + name + ":*"
-	case CodeBadArguments:
-		fields := make([]string, 0, len(f.Reasons))
-		for _, r := range f.Reasons {
-			field, _ := r.Args["field"].(string)
-			fields = append(fields, field)
-		}
-		return "bad_arguments:" + name + ":" + strings.Join(fields, ",")
-	}
-	return ""
-}
-
 // Explain says in English, for the model, what was wrong with its call and how to do it right.
 func Explain(f *fault.Error) string {
 	arg := func(e *fault.Error, key string) string { return fmt.Sprint(e.Args[key]) }

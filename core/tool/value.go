@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/agent-mcp/agent-mcp/core/near"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 )
 
@@ -248,13 +249,19 @@ func checkText(name Name, f field, s string) *fault.Error {
 	return nil
 }
 
+// maxCompared is the longest name in bytes that is compared: those of tools and fields are short.
+const maxCompared = 40
+
 // nearest returns the known name closest to name, "" when none is near: at most a third of its length in edits, or one
 // contains the other.
 func nearest(name string, known []string) string {
 	name = strings.ToLower(name)
 	best, bestDistance := "", 1<<30
 	for _, k := range known {
-		d := distance(name, k)
+		d := 1 << 20
+		if len(name) <= maxCompared {
+			d = near.Distance(name, k)
+		}
 		if len(name) >= 3 && (strings.Contains(k, name) || strings.Contains(name, k)) {
 			d = min(d, 1)
 		}
@@ -266,28 +273,4 @@ func nearest(name string, known []string) string {
 		return ""
 	}
 	return best
-}
-
-// distance is Levenshtein's, over bytes; long names are not compared.
-func distance(a, b string) int {
-	if len(a) > 40 {
-		return 1 << 20
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost++
-			}
-			diagonal = row[j]
-			row[j] = min(cost, row[j]+1, row[j-1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -32,13 +32,13 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) error {
-	files, clk, ids := mem.New("/work"), system.New(), random.New()
+	files, clk, ids := mem.New("/project"), system.New(), random.New()
 	box := fake.New(fake.Options{Programs: map[string]fake.Program{"greet": func(_ context.Context, m *fake.Machine) int {
 		_, _ = fmt.Fprintf(m.Stdout(), "hello %v\n", m.Args())
 		return 0
 	}}})
 	rules, bad := policy.Build(policy.Input{
-		Profile: policy.Development, Workspace: "/work", Require: sandbox.Approximate,
+		Profile: policy.Development, Workspace: "/project", Require: sandbox.Approximate,
 		Network: policy.NetworkInput{Mode: sandbox.NetworkNone}, Resources: policy.ResourceInput{Profile: "normal"},
 	})
 	cat, err := goi18n.New(goi18n.Options{Builtin: locales.FS, Tag: "en"})
@@ -48,7 +48,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	eng := engine.New(engine.Config{Agent: agent.Settings{Model: "any", Workspace: "/work"}, Tools: tool.Definitions(tool.Config{Artifacts: true})},
+	eng := engine.New(engine.Config{Agent: agent.Settings{Model: "any", Workspace: "/project"}, Tools: tool.Definitions(tool.Config{Artifacts: true})},
 		engine.Deps{
 			Model: scripted.New(story()), Clock: clk, Ident: ids, Catalog: cat,
 			Hands: func(context.Context, audit.Ref) (engine.Hands, error) {

@@ -13,7 +13,7 @@ import (
 func TestRun_DoesTheWholeTaskInMemory(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, run(context.Background(), &out))
-	for _, want := range []string{"State: finished (completed)", "says hello to Ada", "/work/greet", "processes: 1"} {
+	for _, want := range []string{"State: finished (completed)", "says hello to Ada", "/project/greet", "processes: 1"} {
 		require.Contains(t, out.String(), want)
 	}
 }

@@ -32,28 +32,6 @@ func (s Set) String() string {
 	return string(b)
 }
 
-// Parse is the inverse of String; ok is false for any other text.
-func Parse(text string) (s Set, ok bool) {
-	if text == "-" {
-		return None, true
-	}
-	for _, c := range text {
-		switch c {
-		case 'r':
-			s |= Read
-		case 'w':
-			s |= Write
-		case 'x':
-			s |= Execute
-		case 'd':
-			s |= Delete
-		default:
-			return None, false
-		}
-	}
-	return s, s != None && s.String() == text
-}
-
 // Root gives rights on one canonical absolute host path and everything below it.
 type Root struct {
 	Path   string // canonical: absolute, clean, no symlink in it

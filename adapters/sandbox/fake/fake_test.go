@@ -26,7 +26,7 @@ type host struct {
 }
 
 func (h *host) TempDir(testing.TB) string {
-	dir := fmt.Sprintf("/work/%d/dir", h.next.Add(1))
+	dir := fmt.Sprintf("/project/%d/dir", h.next.Add(1))
 	h.Disk.Mkdir(dir)
 	return dir
 }

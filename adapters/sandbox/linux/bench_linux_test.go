@@ -22,7 +22,7 @@ func BenchmarkSandboxVsBwrap(b *testing.B) {
 	args := []string{
 		"--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/usr", "/usr", "--symlink", "usr/bin", "/bin",
 		"--symlink", "usr/lib", "/lib", "--symlink", "usr/lib64", "/lib64", "--ro-bind", "/etc/ssl", "/etc/ssl", "--proc", "/proc",
-		"--dev", "/dev", "--tmpfs", "/tmp", "--bind", b.TempDir(), "/work", "--chdir", "/work", "true",
+		"--dev", "/dev", "--tmpfs", "/tmp", "--bind", b.TempDir(), "/project", "--chdir", "/project", "true",
 	}
 	box := New(Options{})
 	defer func() { _ = box.Close() }()
