@@ -20,7 +20,7 @@ func TestDistance(t *testing.T) {
 		{"pth", "path", 1},
 		{"paths", "path", 1},
 		{"pafh", "path", 1},
-		{"modle", "model", 1},
+		{"ptah", "path", 1},
 		{"kitten", "sitting", 3},
 		{"設定", "設計", 1},
 	} {
