@@ -92,7 +92,7 @@ type Engine struct {
 	cancel  map[string]context.CancelCauseFunc // of started Tasks
 	info    *model.Info                        // what is known of the model, nil = not asked yet
 	audited map[string]service.State           // the last state recorded of every unfinished Task
-	given   int                                // context in tokens that the server really gave, 0 = not asked yet
+	given   int                                // context in tokens that the server really gave, 0 = not asked yet, unknownContext = no answer
 	running sync.WaitGroup
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -308,6 +309,31 @@ func TestEngine_TemperatureIsOfOneTaskAndASessionGoesOn(t *testing.T) {
 		}
 	}
 	require.True(t, seen, "SES-04: the conversation is remembered")
+}
+
+// silent knows nothing of the loaded model and counts how often it is asked.
+type silent struct {
+	*scripted.Model
+	asked atomic.Int32
+}
+
+func (s *silent) Loaded(context.Context, string) (int, error) {
+	s.asked.Add(1)
+	return 0, nil
+}
+
+// The server is asked for its context once, not after every reply, also when it does not know.
+func TestEngine_AsksForTheContextOnce(t *testing.T) {
+	m := &silent{Model: scripted.New(scripted.Script{Steps: []scripted.Step{
+		{When: plan, Times: scripted.Forever, Reply: planOf("none", "")},
+		{When: act, Times: scripted.Forever, Reply: scripted.Say("an explanation")},
+	}})}
+	w := newWorldWith(t, "en", m, 2)
+	w.Inspector = m
+	for range 2 {
+		require.Equal(t, service.Completed, w.run(t, service.RunRequest{Request: "explain apples"}).State)
+	}
+	require.EqualValues(t, 1, m.asked.Load())
 }
 
 // agent_status stays bounded whatever the Task printed.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -199,12 +200,15 @@ func (t *task) context(trained int) int {
 	return least
 }
 
+const unknownContext = -1
+
 // lookAtContext asks once, after the first reply, what context the loaded model really has; later Tasks plan with it.
 func (t *task) lookAtContext(ctx context.Context) {
 	t.mu.Lock()
-	known := t.given != 0
+	asked := t.given != 0
+	t.given = cmp.Or(t.given, unknownContext)
 	t.mu.Unlock()
-	if known || t.Inspector == nil {
+	if asked || t.Inspector == nil {
 		return
 	}
 	n, err := t.Inspector.Loaded(ctx, t.cfg.Agent.Model)
