@@ -22,6 +22,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/change"
 	"github.com/agent-mcp/agent-mcp/core/config"
+	"github.com/agent-mcp/agent-mcp/core/policy"
 	"github.com/agent-mcp/agent-mcp/locales"
 	"github.com/agent-mcp/agent-mcp/ports/consent"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -409,7 +410,7 @@ func TestApply_Network(t *testing.T) {
 	require.Equal(t, []string{"5432", "80"}, w.apply().View.Network.Endpoints)
 	eff, err := w.load()
 	require.NoError(t, err)
-	require.Equal(t, sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80, 5432}}, eff.Policy.Network())
+	require.Equal(t, sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80, 5432}, Connections: policy.MaxConnections, Bytes: policy.MaxFlowBytes}, eff.Policy.Network())
 }
 
 func TestWarnings(t *testing.T) {

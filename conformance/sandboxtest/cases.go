@@ -38,9 +38,9 @@ func (s *suite) preflight(t *testing.T) { // SEC-INV, OBS-01: shape of the repor
 	}
 	for _, mode := range []sandbox.NetworkMode{sandbox.NetworkLocal, sandbox.NetworkRestricted} { // NET-04: what is not claimed is refused
 		spec := s.spec(s.Host.TempDir(t), r)
-		spec.Network = sandbox.Network{Mode: mode, Ports: []uint16{80}}
+		spec.Network = sandbox.Network{Mode: mode, Ports: []uint16{80}, Connections: 1, Bytes: 1}
 		if mode == sandbox.NetworkRestricted {
-			spec.Network = sandbox.Network{Mode: mode, Hosts: []string{"example.org:443"}}
+			spec.Network = sandbox.Network{Mode: mode, Hosts: []string{"example.org:443"}, Connections: 1, Bytes: 1}
 		}
 		if !got.Confines(mode) {
 			assert.Equal(t, sandbox.CodeNetworkMode, s.refused(t, spec)[0], mode)

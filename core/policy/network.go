@@ -29,6 +29,12 @@ const (
 	CodeNetworkTwice     fault.Code = "policy.network_twice"      // args: value
 )
 
+// Caps of one process tree's network: far above what ordinary work needs, so that a runaway ends.
+const (
+	MaxConnections = 256
+	MaxFlowBytes   = 16 << 30
+)
+
 // maxHostName is the longest name DNS knows.
 const maxHostName = 253
 
@@ -74,6 +80,9 @@ func network(in NetworkInput) (sandbox.Network, []*fault.Error) {
 	}
 	slices.Sort(out.Ports)
 	slices.Sort(out.Hosts)
+	if in.Mode != sandbox.NetworkNone {
+		out.Connections, out.Bytes = MaxConnections, MaxFlowBytes
+	}
 	return out, bad
 }
 

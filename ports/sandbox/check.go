@@ -150,5 +150,9 @@ func (c *checker) network(n Network) {
 		}
 	default:
 		c.found = append(c.found, fault.New(CodeNetworkMode, "mode", string(n.Mode)))
+		return
+	}
+	if n.Mode != NetworkNone && (n.Connections < 1 || n.Bytes < 1) {
+		c.bad("network caps must be positive")
 	}
 }

@@ -124,6 +124,10 @@ type Spec struct {
 	Network Network
 	Limits  Limits
 	Require Strength // least Strength for memory and processes; less → CodeTooWeak, nothing runs
+
+	// OnFlow, if set, is told of the first connection to an endpoint with a verdict while the program runs, so that it is on
+	// record when the Broker dies; Result.Flows has the sums. Calls do not overlap, and end before Run returns.
+	OnFlow func(Flow)
 }
 
 // Entry is the Entry Process's executable. The adapter opens it without following symlinks, hashes it, and starts the
@@ -144,12 +148,37 @@ const (
 	NetworkRestricted NetworkMode = "restricted"
 )
 
-// Network is the mode with its list.
+// Network is the mode with its list and, where there is a list, its caps.
 type Network struct {
-	Mode  NetworkMode
-	Ports []uint16 // local: host loopback ports
-	Hosts []string // restricted: "host:port"
+	Mode        NetworkMode
+	Ports       []uint16 // local: host loopback ports
+	Hosts       []string // restricted: "host:port"
+	Connections int      // open at once; one more is refused
+	Bytes       int64    // moved in both directions over the whole run; the connection that would pass it is cut
 }
+
+// Flow is all connections of a run to one endpoint that got one verdict (NET-02, NET-03, LOG-03). It holds no content.
+type Flow struct {
+	Host           string // as listed: a name or an address; local: "127.0.0.1" or "::1"
+	Port           uint16
+	Address        string // the address that was dialled or judged last; "" when the name gave none
+	Verdict        Verdict
+	Reason         fault.Code // of FlowDenied, FlowFailed and FlowCut; else ""
+	Connections    int
+	Sent, Received int64 // payload bytes, as the tree sees it
+}
+
+// Verdict is what became of a connection.
+type Verdict string
+
+// Verdicts.
+const (
+	FlowConnected Verdict = "connected"
+	FlowRefused   Verdict = "refused" // nobody listens there
+	FlowDenied    Verdict = "denied"  // the name leads to an address that is never reached (CodeAddress), or a cap (CodeFlowLimit)
+	FlowFailed    Verdict = "failed"  // no such name, no route, no answer (CodeNoAnswer)
+	FlowCut       Verdict = "cut"     // connected, then ended by a cap (CodeFlowLimit)
+)
 
 // Limits bound the whole tree (RES-01). Zero values are refused with CodeBadSpec: there is no "unlimited".
 type Limits struct {
@@ -181,6 +210,7 @@ type Result struct {
 	Started        bool
 	Elapsed        time.Duration
 	Denials        []Denial // what the adapter could see being refused; diagnosis never decides
+	Flows          []Flow   // in the order of their first connection
 }
 
 // Capture is bounded output. Total counts every byte that was written, also the dropped ones.
@@ -189,10 +219,13 @@ type Capture struct {
 	Total      int64
 }
 
-// Denial is one refused access, best effort.
+// Denial is one refused access. Equal ones are told once.
 type Denial struct {
-	Target string // path or address
-	Right  string // "write", "delete", "network"…
+	Target string // path, "address:port", or what was asked of the system ("socket AF_UNIX", "mount")
+	Right  string // "read", "write", "execute", "delete", "network", "system"
+	Reason fault.Code
+	Times  int  // at least 1
+	Seen   bool // the enforcing mechanism saw it; false: concluded from what the program printed
 }
 
 // Codes.
@@ -213,5 +246,10 @@ const (
 	CodeNoSeccomp      fault.Code = "sandbox.no_seccomp"         // preflight
 	CodeMaskedProc     fault.Code = "sandbox.masked_proc"        // preflight: a container masks /proc
 	CodeNoCgroup       fault.Code = "sandbox.no_cgroup"          // preflight: memory and process limits are approximate
+	CodeAddress        fault.Code = "sandbox.address"            // args: host, address — loopback, link-local, metadata or this machine's own (NET-03)
+	CodeFlowLimit      fault.Code = "sandbox.flow_limit"         // args: limit — connections or bytes of the run are used up
+	CodeNoAnswer       fault.Code = "sandbox.no_answer"          // args: host, detail — cannot be resolved or reached
+	CodeNotListed      fault.Code = "sandbox.not_listed"         // args: target — the network list does not have it
+	CodeSystemCall     fault.Code = "sandbox.system_call"        // args: target — nothing a confined program may ask for
 	CodePlatform       fault.Code = "sandbox.platform"           // args: platform — no adapter for this system
 )

@@ -141,12 +141,12 @@ func TestMachine_Dial(t *testing.T) {
 		address string
 		want    string
 	}{
-		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}}, "127.0.0.1:80", "ok"},
-		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}}, "[::1]:80", "ok"},
-		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}}, "127.0.0.1:81", "denied"},
-		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}}, "192.168.0.1:80", "denied"},
-		{sandbox.Network{Mode: sandbox.NetworkRestricted, Hosts: []string{"a.example:443"}}, "a.example:443", "ok"},
-		{sandbox.Network{Mode: sandbox.NetworkRestricted, Hosts: []string{"a.example:443"}}, "b.example:443", "denied"},
+		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "127.0.0.1:80", "ok"},
+		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "[::1]:80", "ok"},
+		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "127.0.0.1:81", "denied"},
+		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "192.168.0.1:80", "denied"},
+		{sandbox.Network{Mode: sandbox.NetworkRestricted, Hosts: []string{"a.example:443"}, Connections: 1, Bytes: 1}, "a.example:443", "ok"},
+		{sandbox.Network{Mode: sandbox.NetworkRestricted, Hosts: []string{"a.example:443"}, Connections: 1, Bytes: 1}, "b.example:443", "denied"},
 	} {
 		s := spec("dial|tcp|" + c.address)
 		s.Network = c.net

@@ -110,7 +110,7 @@ func (m *Machine) may(op, name string, need rights.Set) error {
 	if have.Has(need) {
 		return nil
 	}
-	m.denials = append(m.denials, sandbox.Denial{Target: name, Right: (need &^ have).String()})
+	m.denials = append(m.denials, sandbox.Denial{Target: name, Right: (need &^ have).String(), Times: 1, Seen: true})
 	return fail(op, name, fs.ErrPermission)
 }
 
@@ -346,6 +346,6 @@ func (m *Machine) Dial(network, address string) error {
 	case n.Mode == sandbox.NetworkRestricted && slices.Contains(n.Hosts, address):
 		return nil
 	}
-	m.denials = append(m.denials, sandbox.Denial{Target: address, Right: "network"})
+	m.denials = append(m.denials, sandbox.Denial{Target: address, Right: "network", Reason: sandbox.CodeNotListed, Times: 1, Seen: true})
 	return fail("dial", address, fs.ErrPermission)
 }
