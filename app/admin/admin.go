@@ -14,6 +14,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/consent"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/image"
+	"github.com/agent-mcp/agent-mcp/ports/keep"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/settings"
@@ -35,6 +36,8 @@ const (
 	CodeOwnPlace      fault.Code = "admin.own_place"        // args: root, path, denied — our own configuration or state
 	CodeLanguage      fault.Code = "admin.language"         // args: place, tag, known — no texts of that language
 	CodeLanguageNear  fault.Code = "admin.language_near"    // args: place, tag, known, nearest
+	CodeCacheMissing  fault.Code = "admin.cache_missing"    // args: path
+	WarnCacheMade     fault.Code = "admin.cache_made"       // args: path — a warning: an approved cache was made again
 	WarnUnusedLocal   fault.Code = "admin.unused_local"     // args: path, config, local — a warning
 	WarnHome          fault.Code = "admin.home_directory"   // args: path — a warning
 	WarnOpen          fault.Code = "admin.open_place"       // args: what, path, open — a warning
@@ -67,6 +70,7 @@ type Deps struct {
 
 	// Inspect describes an existing directory by its canonical path; its Identity.File tells it from another one that
 	// takes its place. The number of its volume is not used: it changes when a machine starts again.
+	Keep    keep.Keeper // makes and checks the directory of sandbox.cache
 	Inspect func(ctx context.Context, dir string) (workspace.Info, error)
 	// Store is the snapshot store of a configuration's state_dir. It makes nothing before Save.
 	Store func(cfg config.Config) snapshot.Store

@@ -15,6 +15,7 @@ import (
 
 	clockfake "github.com/agent-mcp/agent-mcp/adapters/clock/fake"
 	imagefile "github.com/agent-mcp/agent-mcp/adapters/image/file"
+	keepfile "github.com/agent-mcp/agent-mcp/adapters/keep/file"
 	"github.com/agent-mcp/agent-mcp/adapters/settings/koanf"
 	snapshotfile "github.com/agent-mcp/agent-mcp/adapters/snapshot/file"
 	"github.com/agent-mcp/agent-mcp/adapters/text/goi18n"
@@ -70,7 +71,7 @@ func newWorld(t *testing.T) *world {
 	w.program("bin/tool", "\x7fELF one")
 	w.config("")
 	w.deps = admin.Deps{
-		Source: koanf.New(), Host: config.Host{Home: w.path("home")}, Image: imagefile.New(), Sandbox: w, Asker: w,
+		Source: koanf.New(), Host: config.Host{Home: w.path("home")}, Image: imagefile.New(), Sandbox: w, Asker: w, Keep: keepfile.New(),
 		Clock: clockfake.New(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)),
 		Inspect: func(_ context.Context, dir string) (workspace.Info, error) {
 			return workspace.Info{Path: dir, Exists: true, Identity: workspace.Identity{File: w.inode}}, nil

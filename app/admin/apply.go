@@ -12,7 +12,7 @@ import (
 )
 
 // Apply implements service.Administrator. Order: everything that could refuse, the difference, the question, the audit
-// record, the snapshot. What comes after a failure does not happen, so any failure keeps the old snapshot (CLI-02).
+// record, the cache's directory, the snapshot. What comes after a failure does not happen, so any failure keeps the old snapshot (CLI-02).
 func (s *Service) Apply(ctx context.Context, req service.ApplyRequest) (service.Applied, error) {
 	p, err := s.prepare(ctx, req.Path)
 	if err != nil {
@@ -27,6 +27,13 @@ func (s *Service) Apply(ctx context.Context, req service.ApplyRequest) (service.
 	}
 	view := p.view(old, damaged)
 	if len(view.Changes) == 0 {
+		if p.cache.missing { // it was approved before
+			if err := s.keep(ctx, p); err != nil {
+				return service.Applied{}, err
+			}
+			p.warnings = append(p.warnings, fault.New(WarnCacheMade, "path", p.permissions.Cache.Path))
+			view = p.view(old, damaged)
+		}
 		return service.Applied{Outcome: service.Unchanged, View: view}, nil
 	}
 	if req.Present != nil {
@@ -51,7 +58,10 @@ func (s *Service) Apply(ctx context.Context, req service.ApplyRequest) (service.
 	if !accepted {
 		return service.Applied{Outcome: service.Declined, View: view}, nil
 	}
-	snap, err := s.save(ctx, p, req.Yes)
+	snap, err := change.Snapshot{}, s.keep(ctx, p)
+	if err == nil {
+		snap, err = s.save(ctx, p, req.Yes)
+	}
 	if err != nil {
 		_ = record(false) // the failure that is reported came first
 		return service.Applied{}, err

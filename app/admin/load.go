@@ -60,6 +60,9 @@ func (p *prepared) refused() error {
 // drift leaves out what is only a missing path: that is a problem with a better text.
 func (p *prepared) drift(applied change.Snapshot) []*fault.Error {
 	var out []*fault.Error
+	if p.cache.missing && applied.Permissions.Cache == p.permissions.Cache {
+		out = append(out, fault.New(CodeCacheMissing, "path", p.permissions.Cache.Path))
+	}
 	for _, f := range change.Drift(applied, p.permissions, p.cfg.Fingerprint) {
 		if now, has := f.Args["now"]; !has || now != "" {
 			out = append(out, f)

@@ -32,6 +32,7 @@ type prepared struct {
 	report      sandbox.Report
 	permissions change.Permissions
 	policy      *policy.Policy // nil when there are problems
+	cache       kept           // where the cache is kept
 	problems    []*fault.Error
 	warnings    []*fault.Error
 }
@@ -157,7 +158,7 @@ func (r *resolver) resolve(ctx context.Context, layers []settings.Layer) error {
 		},
 		Model: change.Model{Name: r.p.cfg.Ollama.Model, Server: r.p.cfg.Ollama.BaseURL},
 	}
-	for _, step := range []func(context.Context) error{r.workspace, r.mounts, r.entries} {
+	for _, step := range []func(context.Context) error{r.workspace, r.mounts, r.cache, r.entries} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -350,9 +351,10 @@ func (r *resolver) selfTaught(ctx context.Context) {
 	}
 	for _, path := range paths {
 		d := r.p.policy.Decide(policy.Request{Op: policy.OpWrite, Path: r.canonical(ctx, path)})
-		if d.Allowed {
-			root, _, _ := r.p.policy.RootOf(r.canonical(ctx, path))
+		if root, _, _ := r.p.policy.RootOf(r.canonical(ctx, path)); d.Allowed {
 			r.p.warnings = append(r.p.warnings, fault.New(WarnSelfTaught, "path", path, "root", keyOf(root.Name)))
+		} else if r.in.Cache != "" && sandbox.Under(r.canonical(ctx, path), r.in.Cache) {
+			r.p.warnings = append(r.p.warnings, fault.New(WarnSelfTaught, "path", path, "root", keyOf("cache")))
 		}
 	}
 }

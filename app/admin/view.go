@@ -89,6 +89,13 @@ func (p *prepared) rows(v *service.View, applied *change.Snapshot, now change.Pe
 		set, _ := policy.Access(m.Access).Rights()
 		v.Filesystem = append(v.Filesystem, service.FileRow{Name: m.Name, Kind: service.ItemMount, Written: m.Place.Written, Path: m.Place.Path, Rights: set})
 	}
+	if now.Cache.Name != "" {
+		set := workspace
+		if now.Profile != config.ProfileDevelopment {
+			set = rights.Read | rights.Write | rights.Delete
+		}
+		v.Filesystem = append(v.Filesystem, service.FileRow{Name: now.Cache.Name, Kind: service.ItemCache, Written: now.Cache.Path, Path: now.Cache.Path, Rights: set})
+	}
 	for _, e := range now.Entries {
 		row := service.ExecRow{
 			Alias: e.Alias, Written: e.Place.Written, Path: e.Place.Path, SHA256: e.SHA256, RuntimeRoot: e.RuntimeRoot.Path, Shell: e.Shell,
@@ -108,7 +115,7 @@ func (p *prepared) rows(v *service.View, applied *change.Snapshot, now change.Pe
 	for _, b := range p.report.Baseline {
 		v.Filesystem = append(v.Filesystem, service.FileRow{Name: "system", Kind: service.ItemSystem, Written: b.Path, Path: b.Path, Rights: b.Rights})
 	}
-	order := []service.Item{service.ItemWorkspace, service.ItemMount, service.ItemRuntimeRoot, service.ItemSystem}
+	order := []service.Item{service.ItemWorkspace, service.ItemMount, service.ItemCache, service.ItemRuntimeRoot, service.ItemSystem}
 	slices.SortStableFunc(v.Filesystem, func(a, b service.FileRow) int {
 		if x := slices.Index(order, a.Kind) - slices.Index(order, b.Kind); x != 0 {
 			return x

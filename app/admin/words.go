@@ -15,14 +15,14 @@ import (
 
 // What is denied because this program lives by it (SEC-INV-02).
 const (
-	ownState         = "state"
+	ownState         = policy.State
 	ownConfiguration = "configuration"
 )
 
 // keyOf is the configuration key of what the policy calls a root: people look for it in their file.
 func keyOf(root string) string {
 	switch head, _, _ := strings.Cut(root, "."); head {
-	case "workspace", "mounts":
+	case "workspace", "mounts", "cache":
 		return "sandbox." + root
 	case "entries":
 		return "sandbox.execution." + root

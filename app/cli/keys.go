@@ -75,6 +75,7 @@ const (
 	itemModel       text.Key = "item.model"
 	itemSettings    text.Key = "item.settings"
 	itemSystem      text.Key = "item.system"
+	itemCache       text.Key = "item.cache"
 
 	enforceRead        text.Key = "enforce.read"
 	enforceWrite       text.Key = "enforce.write"
@@ -129,6 +130,8 @@ func itemKey(i service.Item) text.Key {
 		return itemModel
 	case service.ItemSystem:
 		return itemSystem
+	case service.ItemCache:
+		return itemCache
 	}
 	return itemSettings
 }

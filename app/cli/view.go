@@ -122,6 +122,8 @@ func (s *screen) filesystem() {
 		switch f.Kind {
 		case service.ItemRuntimeRoot:
 			name = s.t(itemRuntimeRoot) + " " + f.Name
+		case service.ItemCache:
+			name = s.t(itemCache) + " " + f.Name
 		case service.ItemSystem:
 			name = s.t(itemSystem)
 		}

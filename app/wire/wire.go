@@ -15,6 +15,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/adapters/consent/terminal"
 	"github.com/agent-mcp/agent-mcp/adapters/ident/random"
 	imagefile "github.com/agent-mcp/agent-mcp/adapters/image/file"
+	keepfile "github.com/agent-mcp/agent-mcp/adapters/keep/file"
 	ledgerfile "github.com/agent-mcp/agent-mcp/adapters/ledger/file"
 	"github.com/agent-mcp/agent-mcp/adapters/settings/koanf"
 	snapshotfile "github.com/agent-mcp/agent-mcp/adapters/snapshot/file"
@@ -98,7 +99,7 @@ type loadCatalog func(tag, dir string) (text.Catalog, error)
 // Admin builds the owner's use cases. in and out are where a person answers; person tells whether one is there.
 func Admin(catalog loadCatalog, box sandbox.Sandbox, in io.Reader, out io.Writer, person bool) *admin.Service {
 	return admin.New(admin.Deps{
-		Source: koanf.New(), Host: host(), Style: style(), Image: imagefile.New(), Sandbox: box,
+		Source: koanf.New(), Host: host(), Style: style(), Image: imagefile.New(), Sandbox: box, Keep: keepfile.New(),
 		Asker: terminal.New(in, out, person), Clock: system.New(), Inspect: inspectDir,
 		Store: func(cfg config.Config) snapshot.Store { return snapshotfile.New(stateDir(cfg, "applied")) },
 		Catalog: func(_ context.Context, cfg config.Config) (text.Catalog, error) {

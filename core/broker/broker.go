@@ -145,7 +145,7 @@ func Prepare(p *policy.Policy, s Start) (sandbox.Spec, Class, *fault.Error) {
 		Entry:   sandbox.Entry{Name: argv0(s), Path: s.File.Path, SHA256: s.File.SHA256},
 		Args:    slices.Clone(s.Call.Args),
 		Dir:     s.Dir,
-		Env:     Environment(s.Environment),
+		Env:     Environment(s.Environment, p.Cache()),
 		Stdin:   []byte(s.Call.Stdin),
 		Network: p.Network(),
 		Limits: sandbox.Limits{

@@ -52,7 +52,11 @@ const (
 	meansExact       text.Key = "means.require_exact"
 	meansApproximate text.Key = "means.require_approximate"
 	meansModel       text.Key = "means.model"
-	meansSettings    text.Key = "means.settings"
+	meansCacheGone   text.Key = "means.cache_removed"
+	meansCache       text.Key = "means.cache"
+
+	meansCacheReadonly text.Key = "means.cache_readonly"
+	meansSettings      text.Key = "means.settings"
 )
 
 // Compare returns the ordered difference from what was applied (nil = never) to what is desired. fingerprint is the
@@ -70,6 +74,7 @@ func Compare(applied *Snapshot, desired Permissions, fingerprint string) []servi
 	d.network(old.Network, desired.Network)
 	d.resources(old.Resources, desired.Resources)
 	d.require(old.Require, desired.Require)
+	d.cache(old.Cache, desired.Cache, desired.Profile)
 	d.model(old.Model, desired.Model)
 	if len(d.out) == 0 && applied != nil && applied.Fingerprint != fingerprint {
 		d.add(service.Change{Op: service.ChangedOp, Item: service.ItemSettings, Meaning: service.Phrase{Key: meansSettings}})
@@ -306,6 +311,27 @@ func (d *differ) require(old, now string) {
 	}
 	d.single(service.ItemRequire, []service.Attribute{{Name: labelRequire, Value: old}},
 		[]service.Attribute{{Name: labelRequire, Value: now}}, now != "exact", service.Phrase{Key: means})
+}
+
+func (d *differ) cache(old, now Cache, profile string) {
+	if old == now {
+		return
+	}
+	attributes := func(c Cache) []service.Attribute { return []service.Attribute{{Name: labelPath, Value: c.Path}} }
+	c := service.Change{Item: service.ItemCache, Name: now.Name, Meaning: service.Phrase{Key: meansCache}, Widens: true}
+	if profile == "readonly" {
+		c.Meaning.Key = meansCacheReadonly
+	}
+	switch {
+	case now == Cache{}:
+		c.Op, c.Name, c.Before, c.Meaning.Key, c.Widens = service.Removed, old.Name, attributes(old), meansCacheGone, false
+	case old == Cache{}:
+		c.Op, c.After = service.Added, attributes(now)
+	default:
+		c.Op = service.ChangedOp
+		c.Before, c.After = differing(attributes(old), attributes(now))
+	}
+	d.add(c)
 }
 
 func (d *differ) model(old, now Model) {

@@ -14,6 +14,7 @@ const (
 	CodeEntryPath   fault.Code = "change.entry_path"   // args: alias, was, now
 	CodeEntryHash   fault.Code = "change.entry_hash"   // args: alias, path, was, now
 	CodeRuntimeRoot fault.Code = "change.runtime_root" // args: alias, was, now
+	CodeCache       fault.Code = "change.cache"        // args: was, now
 	CodeOther       fault.Code = "change.other"        // args: item, name — another permission
 )
 
@@ -43,6 +44,9 @@ func Drift(applied Snapshot, desired Permissions, fingerprint string) []*fault.E
 		if o, had := find(old.Entries, func(e Entry) bool { return e.Alias == n.Alias }); had {
 			out = append(out, entryDrift(o, n)...)
 		}
+	}
+	if old.Cache.Name == now.Cache.Name && old.Cache.Path != now.Cache.Path {
+		out = append(out, fault.New(CodeCache, "was", old.Cache.Path, "now", now.Cache.Path))
 	}
 	if len(out) > 0 {
 		return out

@@ -43,6 +43,13 @@ type Permissions struct {
 	Resources Resources `json:"resources"`
 	Require   string    `json:"require"`
 	Model     Model     `json:"model"`
+	Cache     Cache     `json:"cache,omitzero"`
+}
+
+// Cache is the directory that processes keep between Tasks. The zero value is none.
+type Cache struct {
+	Name string `json:"name"`
+	Path string `json:"path"` // canonical
 }
 
 // Place is a path as written (absolute) and as resolved. Identity tells the directory from another one of that path.

@@ -39,6 +39,7 @@ const (
 	CodeBackoffOrder fault.Code = "config.backoff_order"     // args: value, min
 	CodeImageOrder   fault.Code = "config.image_order"       // args: value, min
 	CodeBadName      fault.Code = "config.bad_name"          // args: value — characters or length
+	CodeBadCache     fault.Code = "config.bad_cache"         // args: value — characters or length
 	CodeReservedName fault.Code = "config.reserved_name"     // args: value
 	CodeSameName     fault.Code = "config.same_name"         // args: value, first — two mounts of one name
 	CodeSameAlias    fault.Code = "config.same_alias"        // args: value, first — two entries of one alias

@@ -145,6 +145,9 @@ type Sandbox struct {
 	Network   Network
 	Resources Resources
 	Require   sandbox.Strength // least enforcement for memory and process count; Approximate (default) or Exact
+
+	// Cache names a directory of this workspace that programs keep between Tasks; 1..32 of a-z 0-9 -, "" = none.
+	Cache string
 }
 
 // Mount is one record of `sandbox.mounts`; never executable.

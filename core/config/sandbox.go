@@ -21,6 +21,7 @@ func (d *decoder) sandbox(s *scope) (b Sandbox) {
 	e.done()
 	b.Network = d.network(s.child("network"))
 	b.Resources = d.resources(s.child("resources"))
+	b.Cache = d.cache(s)
 	b.Require = sandbox.Approximate
 	if s.choice("require", "approximate", "approximate", "exact") == "exact" {
 		b.Require = sandbox.Exact
@@ -29,11 +30,36 @@ func (d *decoder) sandbox(s *scope) (b Sandbox) {
 	return b
 }
 
+// cache reads the name of the kept directory; it becomes one component of a path.
+func (d *decoder) cache(s *scope) string {
+	v, n := s.text("cache", "")
+	switch {
+	case v == "":
+		return ""
+	case len(v) > 32 || strings.ContainsFunc(v, func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }):
+		d.bad(CodeBadCache, s.key("cache"), n, "value", clip(v))
+		return ""
+	case device(v):
+		d.bad(CodeReservedName, s.key("cache"), n, "value", v)
+		return ""
+	}
+	return v
+}
+
 // reserved are names that mean something else: to us, or to Windows as a device.
 func reserved(name string) bool {
 	name, _, _ = strings.Cut(name, ".")
 	switch name {
-	case "workspace", "tmp", "all", "none", "con", "prn", "aux", "nul":
+	case "workspace", "tmp", "all", "none":
+		return true
+	}
+	return device(name)
+}
+
+// device reports a name that Windows takes for a device.
+func device(name string) bool {
+	switch name {
+	case "con", "prn", "aux", "nul":
 		return true
 	}
 	return len(name) == 4 && (strings.HasPrefix(name, "com") || strings.HasPrefix(name, "lpt")) && name[3] >= '1' && name[3] <= '9'

@@ -24,6 +24,7 @@ const (
 	CodeEntryAlias    fault.Code = "policy.entry_alias"    // args: alias — empty, malformed, or used twice
 	CodeEntryHash     fault.Code = "policy.entry_hash"     // args: alias — not a SHA-256
 	CodeEntryWritable fault.Code = "policy.entry_writable" // args: root, path, other, other_path — a write root covers it
+	CodeCacheOverlap  fault.Code = "policy.cache_overlap"  // args: path, other, other_path — the cache is, holds or lies in another root
 	CodeRequire       fault.Code = "policy.require"        // args: value
 )
 
@@ -99,6 +100,13 @@ func (p *Policy) collect(in Input) []*fault.Error {
 			add(Root{Kind: ArtifactRoot, Name: "artifacts", Path: a, Rights: rights.Read | rights.Execute})
 		}
 	}
+	if in.Cache != "" {
+		set := rights.Read | rights.Write | rights.Delete
+		if in.Profile == Development { // test binaries and the like run from caches
+			set |= rights.Execute
+		}
+		add(Root{Kind: Cache, Name: "cache", Path: in.Cache, Rights: set})
+	}
 	for _, b := range in.Baseline {
 		add(Root{Kind: Baseline, Name: "system", Path: b.Path, Rights: b.Rights})
 	}
@@ -131,6 +139,9 @@ func (p *Policy) checkDenied(denied []Denied) []*fault.Error {
 			continue
 		}
 		for _, d := range denied {
+			if r.Kind == Cache && d.What == State && p.style.within(r.Path, d.Path) {
+				continue // its place is the agent's own state; it must not hold any of it
+			}
 			if p.style.canonical(d.Path) && (p.style.within(r.Path, d.Path) || p.style.within(d.Path, r.Path)) {
 				bad = append(bad, fault.New(CodeRootDenied, "root", r.Name, "path", r.Path, "denied", d.Path, "what", d.What))
 				break
@@ -171,6 +182,10 @@ func (p *Policy) checkNesting() []*fault.Error {
 // overlap judges root r, which is or lies below above.
 func (p *Policy) overlap(r, above Root, same bool) *fault.Error {
 	switch {
+	case r.Kind == Cache:
+		return fault.New(CodeCacheOverlap, "path", r.Path, "other", above.Name, "other_path", above.Path)
+	case above.Kind == Cache:
+		return fault.New(CodeCacheOverlap, "path", above.Path, "other", r.Name, "other_path", r.Path)
 	case (r.Kind == EntryFile || r.Kind == RuntimeRoot) && above.Rights.Has(rights.Write),
 		same && (above.Kind == EntryFile || above.Kind == RuntimeRoot) && r.Rights.Has(rights.Write):
 		if r.Rights.Has(rights.Write) {
@@ -224,6 +239,9 @@ func hash(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abc
 // compile fills the trees.
 func (p *Policy) compile(protected []string) {
 	for i, r := range p.roots {
+		if r.Kind == Cache {
+			continue // Decide answers for the tools, which do not see it
+		}
 		n := p.tree.insert(p.style, r.Path)
 		n.rights |= r.Rights
 		if n.root == 0 || p.roots[n.root-1].Kind.system() && !r.Kind.system() {

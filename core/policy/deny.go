@@ -11,6 +11,9 @@ type Denied struct {
 	What string // stable word for messages: "credentials", "devices", "kernel", "runtime sockets", "state"
 }
 
+// State is what Denied calls the agent's own files.
+const State = "state"
+
 // DeniedPlaces lists the places of DENY-01 for the given home directories: credential stores, SSH keys, tokens, devices,
 // kernel interfaces, and the sockets of other programs. They are refused whether they exist or not. The caller adds the
 // agent's own state, logs and configuration.

@@ -5,9 +5,9 @@
 // file system, and the LLM can change none of it (SEC-INV-01).
 //
 // The same Policy yields the roots of every sandbox Spec (SandboxRoots) and answers for the Internal Tools (Decide), so
-// that both give the same verdict. Three differences remain and are meant: inside the sandbox a rename also needs delete on
+// that both give the same verdict. Four differences remain and are meant: inside the sandbox a rename also needs delete on
 // the source's side and cannot cross roots; a protected path that did not exist when the Task started is protected from
-// the tools only; and descendants run the OS runtime's programs, which the Broker does not start (PRC-07, PRF-01).
+// the tools only; the cache exists for processes only, to tools and Decide it is outside; and descendants run the OS runtime's programs, which the Broker does not start (PRC-07, PRF-01).
 package policy
 
 import (
@@ -28,6 +28,7 @@ const (
 	RuntimeRoot       // files an entry needs (PRC-03)
 	EntryFile         // one approved executable
 	Baseline          // the OS runtime (PRF-01)
+	Cache             // what programs keep between Tasks; no Internal Tool sees it
 )
 
 // String names the kind for data and logs.
@@ -45,6 +46,8 @@ func (k Kind) String() string {
 		return "entry"
 	case Baseline:
 		return "baseline"
+	case Cache:
+		return "cache"
 	}
 	return "unknown"
 }
@@ -119,6 +122,7 @@ type Input struct {
 	Mounts    []MountInput
 	Artifacts []string // more roots whose executables run in the development profile
 	Entries   []Entry
+	Cache     string        // directory that processes keep between Tasks, "" = none; the one root that may lie in the "state" of Denied
 	Baseline  []rights.Root // what the sandbox lets every tree read and execute
 	Network   NetworkInput
 	Resources ResourceInput
@@ -191,8 +195,18 @@ func (p *Policy) Workspace() string {
 	return ""
 }
 
+// Cache returns the directory that processes keep between Tasks, "" when there is none.
+func (p *Policy) Cache() string {
+	for _, r := range p.roots {
+		if r.Kind == Cache {
+			return r.Path
+		}
+	}
+	return ""
+}
+
 // RootOf returns the deepest root that holds path, and every right that path has: the union along the way, as the
-// sandbox enforces it. ok is false outside all roots and for a path that is not canonical.
+// sandbox enforces it. ok is false outside all roots, in the cache, and for a path that is not canonical.
 func (p *Policy) RootOf(path string) (root Root, all rights.Set, ok bool) {
 	w := p.walk(path)
 	if !w.canonical || w.root < 0 {
@@ -214,8 +228,8 @@ func (p *Policy) SandboxRoots() []rights.Root {
 	return out
 }
 
-// ToolRoots returns the roots that the Internal Tools resolve in: every root, so that tools and processes see the same
-// places; the workspace first, since relative paths start there, then mounts and artifact roots, then the read-only rest.
+// ToolRoots returns the roots that the Internal Tools resolve in: every root but the cache, so that tools and processes see
+// the same places; the workspace first, since relative paths start there, then mounts and artifact roots, then the read-only rest.
 func (p *Policy) ToolRoots() []rights.Root {
 	var out []rights.Root
 	for want := Workspace; want <= Baseline; want++ {

@@ -85,8 +85,8 @@ type View struct {
 
 // FileRow is one line of the filesystem matrix.
 type FileRow struct {
-	Name    string // "workspace", a mount's name, a runtime root's alias, "system"
-	Kind    Item   // ItemWorkspace, ItemMount, ItemRuntimeRoot, ItemSystem
+	Name    string // "workspace", a mount's name, the cache's name, a runtime root's alias, "system"
+	Kind    Item   // ItemWorkspace, ItemMount, ItemCache, ItemRuntimeRoot, ItemSystem
 	Written string // as configured, absolute
 	Path    string // resolved; "" when it could not be
 	Rights  rights.Set
@@ -149,6 +149,7 @@ const (
 	ItemRequire     Item = "require"
 	ItemModel       Item = "model"
 	ItemSettings    Item = "settings" // the files' text differs in what permits nothing
+	ItemCache       Item = "cache"    // what programs keep between Tasks
 	ItemSystem      Item = "system"   // what every sandboxed process may use of the system; in no difference
 )
 
