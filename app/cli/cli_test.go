@@ -269,6 +269,7 @@ func sampleView() service.View {
 		Filesystem: []service.FileRow{
 			{Name: "workspace", Kind: service.ItemWorkspace, Written: "/home/ann/ws", Path: "/home/ann/ws", Rights: rights.All},
 			{Name: "docs", Kind: service.ItemMount, Written: "/home/ann/docs", Path: "/srv/" + strings.Repeat("very-long-directory/", 6) + "docs", Rights: rights.Read},
+			{Name: "build", Kind: service.ItemCache, Written: "/home/ann/.local/state/agent-mcp/cache/ab/build", Path: "/home/ann/.local/state/agent-mcp/cache/ab/build", Rights: rights.All},
 			{Name: "資料", Kind: service.ItemMount, Written: "/home/ann/資料", Path: "/home/ann/資料/設計書と議事録とその他のたくさんの文書をまとめて置いてあるところ/2026年度", Rights: rights.Read | rights.Write},
 			{Name: "python", Kind: service.ItemRuntimeRoot, Written: "/usr/lib/python3", Rights: rights.Read | rights.Execute},
 			{Name: "system", Kind: service.ItemSystem, Written: "/etc/ssl", Path: "/etc/ssl", Rights: rights.Read},

@@ -141,6 +141,16 @@ func TestPrepare_BuildsTheSpec(t *testing.T) {
 	}, spec)
 }
 
+// SEC-INV-08: with a cache the environment names caches in it, and nothing that holds settings or credentials.
+func TestEnvironment_Cache(t *testing.T) {
+	assert.Equal(t, []string{
+		"CCACHE_DIR=/s/c/ccache", "GOCACHE=/s/c/go-build", "GOMODCACHE=/s/c/go-mod", "NO_COLOR=1", "NUGET_PACKAGES=/s/c/nuget",
+		"PIP_CACHE_DIR=/s/c/pip", "TERM=dumb", "XDG_CACHE_HOME=/s/c", "npm_config_cache=/s/c/npm",
+	}, broker.Environment([]string{"GOCACHE=/home/u/.cache/go-build", "CARGO_HOME=/home/u/.cargo"}, "/s/c"))
+	assert.Contains(t, broker.Environment(nil, `C:\s\c`), `GOCACHE=C:\s\c\go-build`)
+	assert.Equal(t, []string{"NO_COLOR=1", "TERM=dumb"}, broker.Environment([]string{"GOCACHE=/x"}, ""))
+}
+
 func TestPrepare_ACallOnlyShortensTheWallClock(t *testing.T) { // RES-01
 	p := setup(t, policy.Development)
 	for seconds, want := range map[int]time.Duration{0: 30 * time.Minute, 1: time.Second, 1799: 1799 * time.Second, 1800: 30 * time.Minute, 1 << 40: 30 * time.Minute} {

@@ -17,7 +17,7 @@ func Environment(host []string, cache string) []string {
 	if cache != "" {
 		sep := "/"
 		if !strings.HasPrefix(cache, "/") {
-			sep = `\\`
+			sep = `\`
 		}
 		for name, below := range caches {
 			out[name] = strings.TrimSuffix(cache+sep+below, sep)

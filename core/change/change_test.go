@@ -160,6 +160,11 @@ func TestCompareAndDrift(t *testing.T) {
 			[]string{"changed require  [require=approximate] → [require=exact] means.require_exact widens=false"},
 			[]fault.Code{change.CodeOther},
 		},
+		"a cache": {
+			func(p *change.Permissions) { p.Cache = change.Cache{Name: "build", Path: "/s/cache/1/build"} },
+			[]string{"added cache build [] → [path=/s/cache/1/build] means.cache widens=true"},
+			[]fault.Code{change.CodeOther},
+		},
 		"another model": {
 			func(p *change.Permissions) { p.Model.Name = "x:cloud" },
 			[]string{"changed model  [model=qwen3:8b] → [model=x:cloud] means.model widens=true"},
@@ -189,6 +194,30 @@ func codesOf(faults []*fault.Error) (out []fault.Code) {
 		out = append(out, f.Code)
 	}
 	return out
+}
+
+// CFG-05: the cache is part of what was applied; a snapshot without one is as it was before there were any.
+func TestCache_IsApplied(t *testing.T) {
+	was := applied()
+	data, err := was.Bytes()
+	require.NoError(t, err)
+	require.NotContains(t, string(data), "cache")
+	_, err = change.Parse("/a.yaml", data)
+	require.NoError(t, err)
+
+	was.Permissions.Cache = change.Cache{Name: "build", Path: "/s/cache/1/build"}
+	data, err = was.Bytes()
+	require.NoError(t, err)
+	again, err := change.Parse("/a.yaml", data)
+	require.NoError(t, err)
+	require.Equal(t, was.Permissions.Cache, again.Permissions.Cache)
+
+	now := was.Permissions
+	now.Cache.Path = "/other/cache/1/build"
+	require.Equal(t, []fault.Code{change.CodeCache}, codesOf(change.Drift(was, now, "f1")))
+	require.Equal(t, "changed cache build [path=/s/cache/1/build] → [path=/other/cache/1/build] means.cache widens=true", line(change.Compare(&was, now, "f1")[0]))
+	now.Cache, now.Profile = change.Cache{}, "readonly"
+	require.Equal(t, "removed cache build [path=/s/cache/1/build] → [] means.cache_removed widens=false", line(change.Compare(&was, now, "f1")[1]))
 }
 
 func TestCompare_OnlyTheTextChanged(t *testing.T) {

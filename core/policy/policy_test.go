@@ -294,6 +294,52 @@ func TestPolicy_IsTheSameWhateverTheOrder(t *testing.T) { // NFR-02
 	assert.Equal(t, a.SandboxRoots(), b.SandboxRoots())
 }
 
+// FS-01, FS-08: the cache exists for processes alone; it is executable only where the workspace is, and lies in no other root.
+func TestPolicy_Cache(t *testing.T) {
+	in := input()
+	in.Cache = "/home/u/state/cache/1/build"
+	in.Denied = append(in.Denied, policy.Denied{Path: "/home/u/state", What: policy.State})
+	for profile, want := range map[policy.Profile]rights.Set{
+		policy.Development: rights.All, policy.ReadOnly: rights.Read | rights.Write | rights.Delete,
+	} {
+		in.Profile = profile
+		p := build(t, in)
+		assert.Contains(t, p.SandboxRoots(), rights.Root{Path: in.Cache, Rights: want})
+		assert.Equal(t, in.Cache, p.Cache())
+		for _, r := range p.ToolRoots() {
+			assert.NotEqual(t, in.Cache, r.Path)
+		}
+		for _, op := range []policy.Op{policy.OpRead, policy.OpList, policy.OpWrite, policy.OpDelete, policy.OpExecute} {
+			d := p.Decide(policy.Request{Op: op, Path: in.Cache + "/x"})
+			assert.Equal(t, "outside", codes(d.Reasons), op)
+		}
+		_, _, ok := p.RootOf(in.Cache)
+		assert.False(t, ok)
+	}
+	assert.Empty(t, build(t, input()).Cache())
+	for name, c := range map[string]struct {
+		cache string
+		more  policy.Denied
+		want  string
+	}{
+		"in the workspace":     {"/home/u/work/.cache", policy.Denied{}, "cache_overlap"},
+		"around a mount":       {"/srv", policy.Denied{}, "cache_overlap cache_overlap cache_overlap"},
+		"the workspace":        {"/home/u/work", policy.Denied{}, "cache_overlap"},
+		"in the OS runtime":    {"/usr/local/state/cache/1/b", policy.Denied{}, "cache_overlap"},
+		"in a runtime root":    {"/opt/py/cache", policy.Denied{}, "cache_overlap"},
+		"holds the audit log":  {in.Cache, policy.Denied{Path: in.Cache + "/logs", What: policy.State}, "root_denied"},
+		"in the configuration": {in.Cache, policy.Denied{Path: "/home/u/state/cache", What: "configuration"}, "root_denied"},
+		"in credentials":       {"/home/u/.ssh/cache", policy.Denied{}, "root_denied"},
+		"not canonical":        {"/home/u/state/../x", policy.Denied{}, "root_path"},
+	} {
+		bent := in
+		bent.Cache, bent.Denied = c.cache, append(slices.Clone(in.Denied), c.more)
+		_, f := policy.Build(bent)
+		require.NotNil(t, f, name)
+		assert.Equal(t, c.want, codes(f.Reasons), name)
+	}
+}
+
 func TestPolicy_SandboxRoots(t *testing.T) { // PRF-01
 	rx, rw := rights.Read|rights.Execute, rights.Read|rights.Write
 	assert.Equal(t, []rights.Root{
