@@ -38,6 +38,7 @@ type boxed struct {
 	runs    []sandbox.Spec
 	result  sandbox.Result
 	runErr  error
+	run     func(context.Context, sandbox.Spec) (sandbox.Result, error) // instead of result and runErr
 	records []audit.Record
 	fail    audit.Kind // recording this kind fails
 	images  map[string]image.Identity
@@ -55,8 +56,11 @@ func (b *boxed) Record(r audit.Record) error {
 
 func (b *boxed) Preflight(context.Context) (sandbox.Report, error) { return sandbox.Report{}, nil }
 func (b *boxed) Close() error                                      { return nil }
-func (b *boxed) Run(_ context.Context, s sandbox.Spec) (sandbox.Result, error) {
+func (b *boxed) Run(ctx context.Context, s sandbox.Spec) (sandbox.Result, error) {
 	b.runs = append(b.runs, s)
+	if b.run != nil {
+		return b.run(ctx, s)
+	}
 	return b.result, b.runErr
 }
 

@@ -6,21 +6,15 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/broker"
 	"github.com/agent-mcp/agent-mcp/core/policy"
-	"github.com/agent-mcp/agent-mcp/core/tool"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/image"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
-
-// maxDenialsShown bounds the denials told after a run.
-const maxDenialsShown = 10
 
 // run starts an approved entry or a Workspace Artifact in the sandbox and waits for the whole tree.
 func (b *Box) run(ctx context.Context, j *job) error {
@@ -136,99 +130,6 @@ func artifact(ctx context.Context, h workspace.Handle) (broker.File, error) {
 		}
 	}
 	return f, nil
-}
-
-func (b *Box) launch(ctx context.Context, j *job, spec sandbox.Spec) error {
-	if err := b.record(audit.Process(b.now(), j.ref, j.call.Alias, spec)); err != nil {
-		return err
-	}
-	if spec.Network.Mode != sandbox.NetworkNone {
-		if err := b.record(audit.Network(b.now(), j.ref, spec.ID, spec.Network, true)); err != nil {
-			return err
-		}
-	}
-	r, err := b.Sandbox.Run(ctx, spec)
-	swept, unswept := b.git.Sweep(context.WithoutCancel(ctx))
-	f := fault.From(err)
-	recorded := b.record(audit.ProcessEnd(b.now(), j.ref, spec.ID, r, f))
-	if spec.Network.Mode != sandbox.NetworkNone {
-		if e := b.record(audit.Network(b.now(), j.ref, spec.ID, spec.Network, false)); recorded == nil {
-			recorded = e
-		}
-	}
-	if f != nil {
-		if denial(f) {
-			return b.denied(j, spec.Entry.Path, rights.Execute, f)
-		}
-		return f
-	}
-	j.result.Effects = append(j.result.Effects, tool.Effect{
-		Kind: tool.EffectRan, Path: spec.Entry.Path, Alias: j.call.Alias,
-		Exit: r.ExitCode, End: string(r.End),
-	})
-	for _, d := range r.Denials {
-		if e := b.record(audit.Denied(b.now(), j.ref, "sandbox", d.Target, wanted(d.Right), nil)); recorded == nil {
-			recorded = e
-		}
-	}
-	if recorded == nil {
-		recorded = unswept
-	}
-	for _, s := range swept {
-		if e := b.record(audit.Denied(b.now(), j.ref, "sandbox", s.From, rights.Write, nil)); recorded == nil {
-			recorded = e
-		}
-	}
-	j.result.Text = b.outcome(spec, r) + b.told(swept)
-	if r.End == sandbox.EndCancelled {
-		return fault.New(fault.CodeCancelled)
-	}
-	return recorded
-}
-
-func wanted(word string) rights.Set {
-	switch word {
-	case "read":
-		return rights.Read
-	case "write":
-		return rights.Write
-	case "execute":
-		return rights.Execute
-	case "delete":
-		return rights.Delete
-	}
-	return rights.None
-}
-
-// outcome says in words how a run ended, what it printed, and what was refused.
-func (b *Box) outcome(spec sandbox.Spec, r sandbox.Result) string {
-	var out strings.Builder
-	took := r.Elapsed.Round(10 * time.Millisecond)
-	switch r.End {
-	case sandbox.EndExited:
-		fmt.Fprintf(&out, "exit code %d (%s)\n", r.ExitCode, took)
-	case sandbox.EndSignaled:
-		fmt.Fprintf(&out, "killed by %s (%s)\n", r.Signal, took)
-	case sandbox.EndTimedOut:
-		fmt.Fprintf(&out, "stopped: it did not end within %s; everything it started was stopped too\n", spec.Limits.WallClock)
-	case sandbox.EndMemory:
-		fmt.Fprintf(&out, "stopped: it used more than %d MiB of memory\n", spec.Limits.MemoryBytes>>20)
-	default:
-		fmt.Fprintf(&out, "stopped: %s\n", r.End)
-	}
-	b.capture(&out, "stdout", r.Stdout)
-	b.capture(&out, "stderr", r.Stderr)
-	if r.Stdout.Total+r.Stderr.Total == 0 {
-		out.WriteString("(no output)\n")
-	}
-	for i, d := range r.Denials {
-		if i == maxDenialsShown {
-			fmt.Fprintf(&out, "denied: %d more\n", len(r.Denials)-i)
-			break
-		}
-		fmt.Fprintf(&out, "denied by policy: %s %s\n", d.Right, b.show(d.Target))
-	}
-	return strings.TrimRight(out.String(), "\n")
 }
 
 // capture writes one stream: head, a mark of what is left out, tail.

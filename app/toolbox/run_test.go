@@ -80,9 +80,14 @@ func TestRun_TellsWhatHappened(t *testing.T) {
 		"killed by SIGSEGV (0s)\n(no output)": {End: sandbox.EndSignaled, ExitCode: -1, Signal: "SIGSEGV"},
 		"stopped: it did not end within 30m0s; everything it started was stopped too\n(no output)": {End: sandbox.EndTimedOut, ExitCode: -1},
 		"stopped: it used more than 4096 MiB of memory\n(no output)":                               {End: sandbox.EndMemory, ExitCode: -1},
-		"exit code 1 (0s)\n(no output)\ndenied by policy: write /etc/passwd\ndenied by policy: network 10.0.0.1:80": {
+		"exit code 1 (0s)\n(no output)\ndenied by policy: write: /etc/passwd is outside the workspace and its mounts (/docs, /out, /w)" +
+			"\ndenied by policy: delete: /out/o needs delete; mounts.out gives read, write (3 times)\ndenied by policy: network 10.0.0.1:80: programs have no network" +
+			"\ndenied by policy: mount is nothing a confined program may ask of the system": {
 			End: sandbox.EndExited, ExitCode: 1,
-			Denials: []sandbox.Denial{{Target: "/etc/passwd", Right: "write"}, {Target: "10.0.0.1:80", Right: "network"}},
+			Denials: []sandbox.Denial{
+				{Target: "/etc/passwd", Right: "write", Seen: true}, {Target: "/out/o", Right: "delete", Times: 3, Seen: true},
+				{Target: "10.0.0.1:80", Right: "network", Seen: true}, {Target: "mount", Right: "system", Seen: true},
+			},
 		},
 		"exit code 0 (0s)\nstdout:\ngreen 100%\nA\uFFFDB": {
 			End:    sandbox.EndExited,

@@ -33,6 +33,7 @@ const (
 	KindDenied       Kind = "access.denied"
 	KindGuard        Kind = "git.guard"
 	KindNetwork      Kind = "network.rule"
+	KindFlow         Kind = "network.flow"
 	KindRecovery     Kind = "recovery"
 	KindSandboxProof Kind = "sandbox.enforced"
 )

@@ -130,6 +130,28 @@ func Denied(at time.Time, ref Ref, by, target string, want rights.Set, f *fault.
 	return record(at, KindDenied, ref, "by", by, "path", target, "rights", want.String(), "codes", codes)
 }
 
+// SandboxDenied records one access that a process was refused (AT-07, NFR-07): what, which right, why, how often; seen tells
+// what the enforcing mechanism saw from what was concluded from the program's output.
+func SandboxDenied(at time.Time, ref Ref, run string, d sandbox.Denial) Record {
+	var codes []string
+	if d.Reason != "" {
+		codes = []string{string(d.Reason)}
+	}
+	return record(at, KindDenied, ref, "by", "sandbox", "run", run, "path", d.Target, "rights", d.Right, "codes", codes,
+		"seen", d.Seen, "times", d.Times)
+}
+
+// Flow records what became of a run's connections to one endpoint (NET-02, NET-03): when the first one gets its verdict, and
+// once more with the sums when the run is over. It holds no content.
+func Flow(at time.Time, ref Ref, run string, f sandbox.Flow, over bool) Record {
+	kv := []any{"run", run, "host", f.Host, "port", int(f.Port), "address", f.Address, "verdict", string(f.Verdict),
+		"reason", string(f.Reason), "over", over}
+	if over {
+		kv = append(kv, "connections", f.Connections, "sent_bytes", f.Sent, "received_bytes", f.Received)
+	}
+	return record(at, KindFlow, ref, kv...)
+}
+
 // Guard records that Git's hooks and settings were looked for without seeing everything: how many places are protected, and how
 // many directories or names were left out.
 func Guard(at time.Time, ref Ref, protected, unseen int) Record {
