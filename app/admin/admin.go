@@ -25,23 +25,26 @@ import (
 
 // Codes of what the host's facts say against a configuration.
 const (
-	CodeRefused       fault.Code = "admin.refused"          // args: path, count; Reasons: every problem
-	CodeWorkspaceLink fault.Code = "admin.workspace_link"   // args: path, target
-	CodeMissing       fault.Code = "admin.missing"          // args: what, path
-	CodePathText      fault.Code = "admin.path_text"        // args: what, path — not UTF-8, so it could not be compared later
-	CodeNoDirectory   fault.Code = "admin.not_directory"    // args: what, path
-	CodeWholeSystem   fault.Code = "admin.whole_filesystem" // args: what, path
-	CodeGroupWritable fault.Code = "admin.group_writable"   // args: alias, path
-	CodeDirectory     fault.Code = "admin.config_directory" // args: path, example — a directory where the configuration should be
-	CodeOwnPlace      fault.Code = "admin.own_place"        // args: root, path, denied — our own configuration or state
-	CodeLanguage      fault.Code = "admin.language"         // args: place, tag, known — no texts of that language
-	CodeLanguageNear  fault.Code = "admin.language_near"    // args: place, tag, known, nearest
-	CodeCacheMissing  fault.Code = "admin.cache_missing"    // args: path
-	WarnCacheMade     fault.Code = "admin.cache_made"       // args: path — a warning: an approved cache was made again
-	WarnUnusedLocal   fault.Code = "admin.unused_local"     // args: path, config, local — a warning
-	WarnHome          fault.Code = "admin.home_directory"   // args: path — a warning
-	WarnOpen          fault.Code = "admin.open_place"       // args: what, path, open — a warning
-	WarnSelfTaught    fault.Code = "admin.writable_prompt"  // args: path, root — a warning: the agent can write what instructs it
+	CodeRefused       fault.Code = "admin.refused"           // args: path, count; Reasons: every problem
+	CodeWorkspaceLink fault.Code = "admin.workspace_link"    // args: path, target
+	CodeMissing       fault.Code = "admin.missing"           // args: what, path
+	CodePathText      fault.Code = "admin.path_text"         // args: what, path — not UTF-8, so it could not be compared later
+	CodeNoDirectory   fault.Code = "admin.not_directory"     // args: what, path
+	CodeWholeSystem   fault.Code = "admin.whole_filesystem"  // args: what, path
+	CodeGroupWritable fault.Code = "admin.group_writable"    // args: alias, path
+	CodeRuntimeLink   fault.Code = "admin.runtime_root_link" // args: what, path, target
+	CodeLinkWritable  fault.Code = "admin.link_writable"     // args: alias, path, target, root — the agent may write the link that leads to a program
+	WarnShared        fault.Code = "admin.shared_place"      // args: what, path, shared — a warning
+	CodeDirectory     fault.Code = "admin.config_directory"  // args: path, example — a directory where the configuration should be
+	CodeOwnPlace      fault.Code = "admin.own_place"         // args: root, path, denied — our own configuration or state
+	CodeLanguage      fault.Code = "admin.language"          // args: place, tag, known — no texts of that language
+	CodeLanguageNear  fault.Code = "admin.language_near"     // args: place, tag, known, nearest
+	CodeCacheMissing  fault.Code = "admin.cache_missing"     // args: path
+	WarnCacheMade     fault.Code = "admin.cache_made"        // args: path — a warning: an approved cache was made again
+	WarnUnusedLocal   fault.Code = "admin.unused_local"      // args: path, config, local — a warning
+	WarnHome          fault.Code = "admin.home_directory"    // args: path — a warning
+	WarnOpen          fault.Code = "admin.open_place"        // args: what, path, open — a warning
+	WarnSelfTaught    fault.Code = "admin.writable_prompt"   // args: path, root — a warning: the agent can write what instructs it
 )
 
 // Questions for the approval: of a change, and of the first configuration.

@@ -259,11 +259,7 @@ func TestLoad_Drift(t *testing.T) {
 			require.NoError(w.t, os.Symlink("real", w.path("bin/tool")))
 		}, []fault.Code{change.CodeEntryPath}},
 		"workspace replaced": {func(w *world) { w.inode = 8 }, []fault.Code{change.CodeReplaced}},
-		"runtime root": {func(w *world) {
-			require.NoError(w.t, os.Rename(w.path("bin/lib"), w.path("bin/lib2")))
-			require.NoError(w.t, os.Symlink("lib2", w.path("bin/lib")))
-		}, []fault.Code{change.CodeRuntimeRoot}},
-		"several": {func(w *world) { w.inode = 8; w.program("bin/tool", "\x7fELF two") }, []fault.Code{change.CodeReplaced, change.CodeEntryHash}},
+		"several":            {func(w *world) { w.inode = 8; w.program("bin/tool", "\x7fELF two") }, []fault.Code{change.CodeReplaced, change.CodeEntryHash}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

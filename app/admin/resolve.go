@@ -129,6 +129,8 @@ type resolver struct {
 	s  *Service
 	p  *prepared
 	in policy.Input
+
+	links []entryLink // met on the way to entries, their interpreters and runtime roots
 }
 
 func (r *resolver) problem(code fault.Code, kv ...any) {
@@ -169,6 +171,7 @@ func (r *resolver) resolve(ctx context.Context, layers []settings.Layer) error {
 	}
 	// What could be resolved is judged also when other paths could not, so that everything is said at once.
 	pol, refused := policy.Build(r.in)
+	r.linksApart(pol)
 	if refused != nil {
 		for _, f := range refused.Reasons {
 			r.p.problems = append(r.p.problems, inWords(f))
@@ -281,11 +284,11 @@ func (r *resolver) entries(ctx context.Context) error {
 		in := policy.Entry{Alias: e.Alias}
 		if ok {
 			r.p.problems = append(r.p.problems, broker.Approvable(e.Alias, id)...)
-			if id.Regular && id.GroupWritable && !id.WorldWritable {
-				r.problem(CodeGroupWritable, "alias", e.Alias, "path", id.Path)
+			for _, f := range append([]image.Identity{id}, id.Interpreters...) {
+				r.others(e.Alias, f)
 			}
-			out.Place.Path, out.SHA256, out.Shell = id.Path, id.SHA256, broker.Shell(id.Path)
-			in.Path, in.SHA256 = id.Path, id.SHA256
+			out.Place.Path, out.SHA256, out.Shell, out.Interpreters = id.Path, id.SHA256, broker.Shell(id.Path), broker.Images(id)
+			in.Path, in.SHA256, in.Interpreters = id.Path, id.SHA256, out.Interpreters
 		}
 		if e.RuntimeRoot != "" {
 			out.RuntimeRoot = change.Place{Written: e.RuntimeRoot}
@@ -296,9 +299,7 @@ func (r *resolver) entries(ctx context.Context) error {
 			if ok {
 				out.RuntimeRoot.Path, in.RuntimeRoot = root.Path, root.Path
 				r.p.problems = append(r.p.problems, broker.ApprovableRoot(e.Alias, root)...)
-				if root.Directory && filepath.Dir(root.Path) == root.Path {
-					r.problem(CodeWholeSystem, "what", keyOf("entries."+e.Alias+".runtime_root"), "path", e.RuntimeRoot)
-				}
+				r.runtimeRoot(ctx, e, root)
 			}
 		}
 		if len(r.p.problems) == before {

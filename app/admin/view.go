@@ -98,11 +98,11 @@ func (p *prepared) rows(v *service.View, applied *change.Snapshot, now change.Pe
 	}
 	for _, e := range now.Entries {
 		row := service.ExecRow{
-			Alias: e.Alias, Written: e.Place.Written, Path: e.Place.Path, SHA256: e.SHA256, RuntimeRoot: e.RuntimeRoot.Path, Shell: e.Shell,
+			Alias: e.Alias, Written: e.Place.Written, Path: e.Place.Path, SHA256: e.SHA256, RuntimeRoot: e.RuntimeRoot.Path, Shell: e.Shell, Interpreters: e.Interpreters,
 		}
 		if applied != nil {
 			row.Approved = slices.ContainsFunc(applied.Permissions.Entries, func(o change.Entry) bool {
-				return o.Alias == e.Alias && o.Place.Path == e.Place.Path && o.SHA256 == e.SHA256 && e.SHA256 != ""
+				return o.Alias == e.Alias && o.Place.Path == e.Place.Path && o.SHA256 == e.SHA256 && e.SHA256 != "" && slices.Equal(o.Interpreters, e.Interpreters)
 			})
 		}
 		v.Execution = append(v.Execution, row)

@@ -42,6 +42,7 @@ const (
 	keyPath        text.Key = "view.path"
 	keyWritten     text.Key = "view.written"
 	keyRuntime     text.Key = "view.runtime_root"
+	keyInterpreter text.Key = "view.interpreter"
 	keyUnresolved  text.Key = "view.unresolved"
 	keyShell       text.Key = "view.shell"
 	keyProgram     text.Key = "view.program"

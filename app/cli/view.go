@@ -163,6 +163,9 @@ func (s *screen) execution() {
 		if e.SHA256 != "" {
 			rows = append(rows, [2]string{"SHA-256", e.SHA256})
 		}
+		for _, i := range e.Interpreters {
+			rows = append(rows, [2]string{s.t(keyInterpreter), i.Path}, [2]string{"SHA-256", i.SHA256})
+		}
 		if e.RuntimeRoot != "" {
 			rows = append(rows, [2]string{s.t(keyRuntime), e.RuntimeRoot})
 		}

@@ -107,7 +107,7 @@ func (b *Box) look(ctx context.Context, p string) (broker.File, error) {
 	}
 	return broker.File{
 		Path: id.Path, SHA256: id.SHA256, Regular: id.Regular, Executable: id.Executable,
-		Script: id.Format == image.FormatScript, Interpreter: id.Interpreter,
+		Script: id.Format == image.FormatScript, Interpreter: id.Interpreter, Interpreters: broker.Images(id),
 	}, nil
 }
 
@@ -122,13 +122,7 @@ func artifact(ctx context.Context, h workspace.Handle) (broker.File, error) {
 	if err != nil {
 		return f, err
 	}
-	if text, ok := strings.CutPrefix(string(head), "#!"); ok {
-		f.Script = true
-		line, _, _ := strings.Cut(text, "\n")
-		if words := strings.Fields(line); len(words) > 0 {
-			f.Interpreter = words[0]
-		}
-	}
+	f.Interpreter, _, f.Script = image.Shebang(head)
 	return f, nil
 }
 

@@ -124,6 +124,8 @@ var plainWords = map[fault.Code]string{
 	broker.CodeNoInterpreter:   "{path} begins with #! but names no interpreter.",
 	broker.CodeDirectory:       "{path} is not a directory.",
 	broker.CodeArguments:       "args are too long: {size} bytes, at most {limit}. Put them into a file.",
+	sandbox.CodeEntryChanged:   "Denied by policy: {path} is no longer the program that the owner approved; only the owner can approve it again. Nothing was run.",
+	sandbox.CodeEntryMissing:   "{path} does not exist any more; only the owner can repair that.",
 	sandbox.CodeEntryFailed:    "{path} could not be started: {detail}. If it is a script, check the program after #!.",
 	sandbox.CodeRootChanged:    "{path} is gone or was replaced since the start; only the owner can repair that.",
 	sandbox.CodeTooWeak:        "This computer cannot enforce {item} as strictly as the owner wants, so nothing is run.",
@@ -198,6 +200,8 @@ func (b *Box) reason(r *fault.Error) string {
 		return fmt.Sprintf("%s may not be started. Commands: %s.", at, known)
 	case broker.CodeByPath:
 		return fmt.Sprintf("%s must be called as %s.", at, arg("alias"))
+	case broker.CodeInterpreter:
+		return fmt.Sprintf("The program that runs %s is no longer the one that the owner approved; only the owner can approve it again.", arg("alias"))
 	case broker.CodePathChanged, broker.CodeHashChanged:
 		return fmt.Sprintf("%s is no longer the program that the owner approved; only the owner can approve it again.", arg("alias"))
 	}

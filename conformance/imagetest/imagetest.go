@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,7 +44,7 @@ func Run(t *testing.T, i image.Identifier, h Host) {
 		sum := sha256.Sum256([]byte("\x7fELF body"))
 		assert.Equal(t, image.Identity{
 			Asked: root + "/real/../t", Path: root + "/real/bin/tool1", Regular: true, Executable: true, Mode: id.Mode, Size: 9,
-			SHA256: hex.EncodeToString(sum[:]), Format: image.FormatELF, OpenParents: id.OpenParents,
+			SHA256: hex.EncodeToString(sum[:]), Format: image.FormatELF, OpenParents: id.OpenParents, Shared: id.Shared,
 			Links: []image.Link{
 				{Path: root + "/t", Target: root + "/usr/bin/tool"},
 				{Path: root + "/usr", Target: "real"},
@@ -83,6 +84,42 @@ func Run(t *testing.T, i image.Identifier, h Host) {
 			assert.Equal(t, image.FormatScript, id.Format, name)
 			assert.Equal(t, c.interpreter, id.Interpreter, name)
 			assert.Equal(t, c.found, id.InterpreterFound, name)
+		}
+	})
+	t.Run("interpreters", func(t *testing.T) { // PRC-02: what really runs a script, each link resolved, nested scripts and env followed
+		h.Put(t, root+"/chain/env", "\x7fELF env", 0o755)
+		h.Put(t, root+"/chain/py3", "\x7fELF py", 0o755)
+		h.Link(t, "py3", root+"/chain/py")
+		h.Put(t, root+"/chain/wrapper", "#!"+root+"/chain/py -u\n", 0o755)
+		h.Put(t, root+"/chain/loop", "#!"+root+"/chain/loop\n", 0o755)
+		h.Put(t, root+"/chain/data", "no program", 0o755)
+		for text, c := range map[string]struct {
+			want  []string
+			found bool
+		}{
+			"#!" + root + "/chain/py\n":                            {[]string{"py3"}, true},
+			"#!  " + root + "/chain/py  -x  y \nmore":              {[]string{"py3"}, true},
+			"#!" + root + "/chain/env " + root + "/chain/py\n":     {[]string{"env", "py3"}, true},
+			"#!" + root + "/chain/env -S " + root + "/chain/py a":  {[]string{"env", "py3"}, true},
+			"#!" + root + "/chain/wrapper\n":                       {[]string{"wrapper", "py3"}, true},
+			"#!" + root + "/chain/env no-such-program-anywhere\n":  {[]string{"env"}, false},
+			"#!" + root + "/chain/env -i " + root + "/chain/py\n":  {[]string{"env"}, false},
+			"#!" + root + "/chain/env A=b " + root + "/chain/py\n": {[]string{"env"}, false},
+			"#!" + root + "/chain/env\n":                           {[]string{"env"}, false},
+			"#!" + root + "/chain/loop\n":                          {[]string{"loop", "loop", "loop", "loop", "loop"}, false},
+			"#!" + root + "/chain/data\n":                          {[]string{"data"}, false},
+			"#!" + root + "/chain/none\n":                          {nil, false},
+		} {
+			h.Put(t, root+"/chain/script", text, 0o755)
+			id := look(t, root+"/chain/script")
+			var names []string
+			for _, i := range id.Interpreters {
+				names = append(names, strings.TrimPrefix(i.Path, root+"/chain/"))
+				assert.Len(t, i.SHA256, 64)
+				assert.Empty(t, i.Interpreters)
+			}
+			assert.Equal(t, c.want, names, text)
+			assert.Equal(t, c.found, id.InterpreterFound, text)
 		}
 	})
 	t.Run("changes", func(t *testing.T) { // PRC-02

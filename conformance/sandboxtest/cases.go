@@ -264,6 +264,17 @@ func (s *suite) entry(t *testing.T) { // PRC-01, PRC-02, AT-09
 	assert.Equal(t, sandbox.CodeEntryFailed, s.refused(t, spec(root+"/dir", ""))[0])
 	assert.Equal(t, sandbox.CodeEntryFailed, s.refused(t, spec(root+"/data", ""))[0])
 	assert.Equal(t, sandbox.CodeBadSpec, s.refused(t, spec("/elsewhere/prog", ""))[0])
+	runs := root + "/interpreter" // PRC-02: what runs a script is pinned as the script is
+	s.Host.Program(t, runs)
+	script := spec(prog, sum)
+	script.Entry.Interpreters = []sandbox.Image{{Path: runs, SHA256: s.Host.SHA256(t, runs)}}
+	s.run(t, script)
+	s.Host.Write(t, runs, "something else")
+	assert.Equal(t, sandbox.CodeEntryChanged, s.refused(t, script)[0], "an interpreter was swapped after approval")
+	script.Entry.Interpreters[0].Path = root + "/none"
+	assert.Equal(t, sandbox.CodeEntryMissing, s.refused(t, script)[0])
+	script.Entry.Interpreters[0].SHA256 = "abcd"
+	assert.Equal(t, sandbox.CodeBadSpec, s.refused(t, script)[0])
 	noExec := spec(prog, sum)
 	noExec.Roots = s.roots(rights.Root{Path: root, Rights: rw})
 	assert.Equal(t, sandbox.CodeEntryFailed, s.refused(t, noExec)[0], "read is never execute") // FS-10

@@ -3,6 +3,7 @@ package broker
 import (
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/image"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
 // Codes of what keeps a file from being approved by `apply`. All carry alias and path.
@@ -10,7 +11,7 @@ const (
 	CodeEntryDirectory   fault.Code = "broker.entry_directory"
 	CodeEntryNotFile     fault.Code = "broker.entry_not_file"
 	CodeEntryNotProgram  fault.Code = "broker.entry_not_program" // no x bit, or neither a program nor a script
-	CodeEntryInterpreter fault.Code = "broker.entry_interpreter" // also: interpreter — a script whose "#!" program cannot run
+	CodeEntryInterpreter fault.Code = "broker.entry_interpreter" // also: interpreter — a script whose "#!" program cannot run, or cannot be told
 	CodeEntryOpen        fault.Code = "broker.entry_open"        // also: open — everybody may write the file or a directory above it
 	CodeRuntimeRoot      fault.Code = "broker.runtime_root"      // no directory
 )
@@ -34,7 +35,19 @@ func Approvable(alias string, id image.Identity) []*fault.Error {
 	if id.Format == image.FormatScript && !id.InterpreterFound {
 		out = append(out, refuse(CodeEntryInterpreter, "interpreter", id.Interpreter))
 	}
-	return append(out, open(refuse, id)...)
+	out = append(out, open(refuse, id)...)
+	for _, i := range id.Interpreters { // whoever may write one decides what the script does
+		out = append(out, open(refuse, i)...)
+	}
+	return out
+}
+
+// Images are a script's interpreters as they are approved.
+func Images(id image.Identity) (out []sandbox.Image) {
+	for _, i := range id.Interpreters {
+		out = append(out, sandbox.Image{Path: i.Path, SHA256: i.SHA256})
+	}
+	return out
 }
 
 // ApprovableRoot collects every reason why a directory must not be a Runtime Root (PRC-03).

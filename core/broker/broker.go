@@ -80,6 +80,8 @@ type File struct {
 	Executable  bool   // an x bit (Windows: by extension)
 	Script      bool   // starts with "#!"
 	Interpreter string // a script's interpreter as written
+
+	Interpreters []sandbox.Image // what runs the script, outer first; nil for a Workspace Artifact
 }
 
 // Start is one wish to run a process, with its facts.
@@ -103,18 +105,19 @@ const (
 // Codes. CodeRefused carries the others as reasons and is a policy denial (AGT-08); the rest of a fault is the caller's
 // mistake and may be corrected.
 const (
-	CodeRefused       fault.Code = "broker.refused"        // args: target
-	CodeExternal      fault.Code = "broker.external"       // args: path, known — aliases that may be started
-	CodeShell         fault.Code = "broker.shell"          // args: path, known
-	CodePathChanged   fault.Code = "broker.path_changed"   // args: alias, want, got
-	CodeHashChanged   fault.Code = "broker.hash_changed"   // args: alias, path, want, got
-	CodeByPath        fault.Code = "broker.by_path"        // args: path, alias — an approved entry named by path
-	CodeNotFile       fault.Code = "broker.not_file"       // args: path
-	CodeNotExecutable fault.Code = "broker.not_executable" // args: path
-	CodeNoInterpreter fault.Code = "broker.no_interpreter" // args: path
-	CodeDirectory     fault.Code = "broker.directory"      // args: path — no directory
-	CodeArguments     fault.Code = "broker.arguments"      // args: size, limit
-	CodeNoOutput      fault.Code = "broker.no_output"      // a caller's bug: no bound on output
+	CodeRefused       fault.Code = "broker.refused"             // args: target
+	CodeExternal      fault.Code = "broker.external"            // args: path, known — aliases that may be started
+	CodeShell         fault.Code = "broker.shell"               // args: path, known
+	CodePathChanged   fault.Code = "broker.path_changed"        // args: alias, want, got
+	CodeHashChanged   fault.Code = "broker.hash_changed"        // args: alias, path, want, got
+	CodeInterpreter   fault.Code = "broker.interpreter_changed" // args: alias, want, got — what runs the script, as lists of paths and hashes
+	CodeByPath        fault.Code = "broker.by_path"             // args: path, alias — an approved entry named by path
+	CodeNotFile       fault.Code = "broker.not_file"            // args: path
+	CodeNotExecutable fault.Code = "broker.not_executable"      // args: path
+	CodeNoInterpreter fault.Code = "broker.no_interpreter"      // args: path
+	CodeDirectory     fault.Code = "broker.directory"           // args: path — no directory
+	CodeArguments     fault.Code = "broker.arguments"           // args: size, limit
+	CodeNoOutput      fault.Code = "broker.no_output"           // a caller's bug: no bound on output
 )
 
 // Prepare judges a start and builds its Spec. On a fault the Spec is zero and nothing may run.
@@ -142,7 +145,7 @@ func Prepare(p *policy.Policy, s Start) (sandbox.Spec, Class, *fault.Error) {
 		ID:      s.ID,
 		Roots:   roots,
 		Protect: protect(p, s.Protect),
-		Entry:   sandbox.Entry{Name: argv0(s), Path: s.File.Path, SHA256: s.File.SHA256},
+		Entry:   sandbox.Entry{Name: argv0(s), Path: s.File.Path, SHA256: s.File.SHA256, Interpreters: slices.Clone(s.File.Interpreters)},
 		Args:    slices.Clone(s.Call.Args),
 		Dir:     s.Dir,
 		Env:     Environment(s.Environment, p.Cache()),
@@ -155,6 +158,7 @@ func Prepare(p *policy.Policy, s Start) (sandbox.Spec, Class, *fault.Error) {
 		Require: p.Require(),
 	}
 	if class == Artifact {
+		spec.Entry.Interpreters = nil
 		spec.Entry.SHA256 = "" // it changes with every build (PRC-04)
 	}
 	return spec, class, nil
@@ -172,6 +176,9 @@ func approve(p *policy.Policy, s Start, class Class) []*fault.Error {
 		if entry.SHA256 == "" || entry.SHA256 != s.File.SHA256 {
 			reasons = append(reasons, fault.New(CodeHashChanged, "alias", entry.Alias, "path", s.File.Path, "want", entry.SHA256, "got", s.File.SHA256))
 		}
+		if !slices.Equal(entry.Interpreters, s.File.Interpreters) {
+			reasons = append(reasons, fault.New(CodeInterpreter, "alias", entry.Alias, "want", list(entry.Interpreters), "got", list(s.File.Interpreters)))
+		}
 		return reasons
 	}
 	switch class {
@@ -184,6 +191,15 @@ func approve(p *policy.Policy, s Start, class Class) []*fault.Error {
 		return []*fault.Error{fault.New(CodeShell, "path", s.File.Path, "known", known)}
 	}
 	return []*fault.Error{fault.New(CodeExternal, "path", s.File.Path, "known", known)}
+}
+
+// list writes images for a message.
+func list(images []sandbox.Image) string {
+	out := make([]string, 0, len(images))
+	for _, i := range images {
+		out = append(out, i.Path+" "+i.SHA256)
+	}
+	return strings.Join(out, ", ")
 }
 
 // usable finds what would make the start fail anyway, with words better than the kernel's.

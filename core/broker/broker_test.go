@@ -141,6 +141,45 @@ func TestPrepare_BuildsTheSpec(t *testing.T) {
 	}, spec)
 }
 
+// PRC-02, PRC-09: what runs an approved script is judged before the start as the script is, and reaches the Spec.
+func TestPrepare_PinsInterpreters(t *testing.T) {
+	approved := []sandbox.Image{{Path: "/usr/bin/env", SHA256: sum}, {Path: "/usr/bin/python3", SHA256: sum}}
+	in := policy.Input{
+		Profile: policy.Development, Workspace: "/w", Entries: []policy.Entry{{Alias: "tool", Path: "/opt/tool", SHA256: sum, Interpreters: approved}},
+		Network: policy.NetworkInput{Mode: "none"}, Resources: policy.ResourceInput{Profile: "normal"}, Require: sandbox.Approximate,
+	}
+	p, f := policy.Build(in)
+	require.Nil(t, f)
+	for name, c := range map[string]struct {
+		now  []sandbox.Image
+		want string
+	}{
+		"as approved":   {[]sandbox.Image{approved[0], approved[1]}, ""},
+		"swapped":       {[]sandbox.Image{approved[0], {Path: "/usr/bin/python3", SHA256: other}}, "broker.refused broker.interpreter_changed"},
+		"led elsewhere": {[]sandbox.Image{approved[0], {Path: "/usr/local/bin/python3", SHA256: sum}}, "broker.refused broker.interpreter_changed"},
+		"one less":      {approved[:1], "broker.refused broker.interpreter_changed"},
+		"one more":      {append(approved[:2:2], approved[0]), "broker.refused broker.interpreter_changed"},
+		"none":          {nil, "broker.refused broker.interpreter_changed"},
+	} {
+		s := start("tool", "/opt/tool", sum)
+		s.File.Script, s.File.Interpreter, s.File.Interpreters = true, "/usr/bin/env", c.now
+		spec, _, f := broker.Prepare(p, s)
+		assert.Equal(t, c.want, reasons(f), name)
+		if f == nil {
+			assert.Equal(t, approved, spec.Entry.Interpreters)
+			assert.Contains(t, spec.Roots, rights.Root{Path: "/usr/bin/python3", Rights: rights.Read | rights.Execute}, "it can run")
+		}
+	}
+	assert.Equal(t, broker.External, broker.Classify(p, "/usr/bin/python3"), "an interpreter is no entry")
+	assert.Equal(t, broker.External, broker.Classify(p, "/w/../usr/bin/python3"))
+	in.Entries[0].Interpreters = []sandbox.Image{{Path: "/w/python", SHA256: sum}}
+	_, f = policy.Build(in)
+	assert.Equal(t, "policy.invalid policy.entry_writable", reasons(f))
+	in.Entries[0].Interpreters = []sandbox.Image{{Path: "/usr/bin/python3"}}
+	_, f = policy.Build(in)
+	assert.Equal(t, "policy.invalid policy.entry_hash", reasons(f))
+}
+
 // SEC-INV-08: with a cache the environment names caches in it, and nothing that holds settings or credentials.
 func TestEnvironment_Cache(t *testing.T) {
 	assert.Equal(t, []string{

@@ -26,6 +26,9 @@ const (
 	labelModel     text.Key = "label.model"
 	labelServer    text.Key = "label.server"
 	labelIdentity  text.Key = "label.identity"
+
+	labelInterpreter     text.Key = "label.interpreter"
+	labelInterpreterHash text.Key = "label.interpreter_sha256"
 )
 
 // Plain words for what a change means.
@@ -40,6 +43,7 @@ const (
 	meansProgram     text.Key = "means.entry_program"
 	meansShell       text.Key = "means.entry_shell"
 	meansContent     text.Key = "means.entry_content"
+	meansInterpreter text.Key = "means.entry_interpreter"
 	meansElsewhere   text.Key = "means.entry_elsewhere"
 	meansSpelling    text.Key = "means.same_target"
 	meansNoStart     text.Key = "means.entry_removed"
@@ -202,7 +206,11 @@ func (d *differ) mounts(old, now []Mount) {
 
 func (d *differ) entries(old, now []Entry) {
 	attributes := func(e Entry) []service.Attribute {
-		return append(place(e.Place), service.Attribute{Name: labelSHA256, Value: e.SHA256})
+		out := append(place(e.Place), service.Attribute{Name: labelSHA256, Value: e.SHA256})
+		for _, i := range e.Interpreters {
+			out = append(out, service.Attribute{Name: labelInterpreter, Value: i.Path}, service.Attribute{Name: labelInterpreterHash, Value: i.SHA256})
+		}
+		return out
 	}
 	for _, alias := range names(old, now, func(e Entry) string { return e.Alias }) {
 		o, had := find(old, func(e Entry) bool { return e.Alias == alias })
@@ -218,15 +226,17 @@ func (d *differ) entries(old, now []Entry) {
 		case !had:
 			c.Op, c.After, c.Widens = service.Added, attributes(n), true
 			d.add(c)
-		case o.Place != n.Place || o.SHA256 != n.SHA256:
+		case o.Place != n.Place || o.SHA256 != n.SHA256 || !slices.Equal(o.Interpreters, n.Interpreters):
 			c.Op = service.ChangedOp
 			c.Before, c.After = differing(attributes(o), attributes(n))
-			c.Widens = o.Place.Path != n.Place.Path || o.SHA256 != n.SHA256
+			c.Widens = o.Place.Path != n.Place.Path || o.SHA256 != n.SHA256 || !slices.Equal(o.Interpreters, n.Interpreters)
 			switch {
 			case o.Place.Path != n.Place.Path:
 				c.Meaning.Key = meansElsewhere
 			case o.SHA256 != n.SHA256:
 				c.Meaning.Key = meansContent
+			case c.Widens:
+				c.Meaning.Key = meansInterpreter
 			default:
 				c.Meaning.Key = meansSpelling
 			}

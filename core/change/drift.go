@@ -1,7 +1,11 @@
 package change
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
 // Codes of drift (CFG-05). CodeDrift carries the others as reasons; its hint points to `agent-mcp apply`.
@@ -13,6 +17,7 @@ const (
 	CodeMountPath   fault.Code = "change.mount_path"   // args: mount, was, now
 	CodeEntryPath   fault.Code = "change.entry_path"   // args: alias, was, now
 	CodeEntryHash   fault.Code = "change.entry_hash"   // args: alias, path, was, now
+	CodeInterpreter fault.Code = "change.interpreter"  // args: alias, was, now — what runs a script
 	CodeRuntimeRoot fault.Code = "change.runtime_root" // args: alias, was, now
 	CodeCache       fault.Code = "change.cache"        // args: was, now
 	CodeOther       fault.Code = "change.other"        // args: item, name — another permission
@@ -65,8 +70,20 @@ func entryDrift(o, n Entry) (out []*fault.Error) {
 	if o.SHA256 != n.SHA256 {
 		out = append(out, fault.New(CodeEntryHash, "alias", n.Alias, "path", n.Place.Path, "was", o.SHA256, "now", n.SHA256))
 	}
+	if !slices.Equal(o.Interpreters, n.Interpreters) {
+		out = append(out, fault.New(CodeInterpreter, "alias", n.Alias, "was", list(o.Interpreters), "now", list(n.Interpreters)))
+	}
 	if o.RuntimeRoot.Path != n.RuntimeRoot.Path || o.RuntimeRoot.Identity != n.RuntimeRoot.Identity {
 		out = append(out, fault.New(CodeRuntimeRoot, "alias", n.Alias, "was", o.RuntimeRoot.Path, "now", n.RuntimeRoot.Path))
 	}
 	return out
+}
+
+// list writes images for a message.
+func list(images []sandbox.Image) string {
+	out := make([]string, 0, len(images))
+	for _, i := range images {
+		out = append(out, i.Path+" (SHA-256 "+i.SHA256+")")
+	}
+	return strings.Join(out, ", ")
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/core/canon"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
 // Version of the stored form. Another version is refused, never guessed.
@@ -73,6 +74,8 @@ type Entry struct {
 	SHA256      string `json:"sha256"`
 	RuntimeRoot Place  `json:"runtime_root"` // zero = none
 	Shell       bool   `json:"shell"`
+
+	Interpreters []sandbox.Image `json:"interpreters,omitempty"` // of a script: what runs it, outer first
 }
 
 // Network is the network part.

@@ -123,6 +123,12 @@ func (p *Policy) collectEntries(entries []Entry, add func(Root)) []*fault.Error 
 			seen[e.Path] = true
 			add(Root{Kind: EntryFile, Name: name, Path: e.Path, Rights: rights.Read | rights.Execute, File: true})
 		}
+		for _, i := range e.Interpreters {
+			if !seen[i.Path] {
+				seen[i.Path] = true
+				add(Root{Kind: EntryFile, Name: name + ".interpreter", Path: i.Path, Rights: rights.Read | rights.Execute, File: true})
+			}
+		}
 		if e.RuntimeRoot != "" && !seen[e.RuntimeRoot] {
 			seen[e.RuntimeRoot] = true
 			add(Root{Kind: RuntimeRoot, Name: name + ".runtime_root", Path: e.RuntimeRoot, Rights: rights.Read | rights.Execute})
@@ -186,6 +192,8 @@ func (p *Policy) overlap(r, above Root, same bool) *fault.Error {
 		return fault.New(CodeCacheOverlap, "path", r.Path, "other", above.Name, "other_path", above.Path)
 	case above.Kind == Cache:
 		return fault.New(CodeCacheOverlap, "path", above.Path, "other", r.Name, "other_path", r.Path)
+	case above.Kind == RuntimeRoot && r.Rights.Has(rights.Write): // what is below it starts without a hash (PRC-03)
+		return fault.New(CodeEntryWritable, "root", above.Name, "path", above.Path, "other", r.Name, "other_path", r.Path)
 	case (r.Kind == EntryFile || r.Kind == RuntimeRoot) && above.Rights.Has(rights.Write),
 		same && (above.Kind == EntryFile || above.Kind == RuntimeRoot) && r.Rights.Has(rights.Write):
 		if r.Rights.Has(rights.Write) {
@@ -212,7 +220,7 @@ func (p *Policy) checkEntries(entries []Entry) []*fault.Error {
 			bad = append(bad, fault.New(CodeEntryAlias, "alias", e.Alias))
 		}
 		seen[e.Alias] = true
-		if !hash(e.SHA256) {
+		if !hash(e.SHA256) || slices.ContainsFunc(e.Interpreters, func(i sandbox.Image) bool { return !hash(i.SHA256) }) {
 			bad = append(bad, fault.New(CodeEntryHash, "alias", e.Alias))
 		}
 		p.entries = append(p.entries, e)

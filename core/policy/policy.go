@@ -106,6 +106,8 @@ type Entry struct {
 	Path        string // canonical
 	SHA256      string // lower-case hex
 	RuntimeRoot string // canonical directory, "" = none
+
+	Interpreters []sandbox.Image // of a script: what runs it, outer first (PRC-02)
 }
 
 // Style is how the host writes paths. The zero value is Unix.

@@ -225,7 +225,7 @@ func TestBuild_Refuses(t *testing.T) {
 		}, "root_denied"},
 		"entry writable":   {func(i *policy.Input) { i.Entries[1].Path = "/home/u/work/sh" }, "entry_writable"},
 		"runtime writable": {func(i *policy.Input) { i.Entries[0].RuntimeRoot = "/srv/out/py" }, "entry_writable"},
-		"entry mounted":    {func(i *policy.Input) { i.Mounts[1].Path = "/opt/py/bin/python3"; i.Mounts = i.Mounts[:2] }, "root_nested entry_writable"},
+		"entry mounted":    {func(i *policy.Input) { i.Mounts[1].Path = "/opt/py/bin/python3"; i.Mounts = i.Mounts[:2] }, "entry_writable entry_writable"},
 		"alias twice":      {func(i *policy.Input) { i.Entries[1].Alias = "python" }, "entry_alias"},
 		"alias path":       {func(i *policy.Input) { i.Entries[1].Alias = "../sh" }, "entry_alias"},
 		"alias empty":      {func(i *policy.Input) { i.Entries[1].Alias = "" }, "entry_alias"},

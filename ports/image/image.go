@@ -49,15 +49,28 @@ type Identity struct {
 	SHA256     string // lower-case hex of the content; "" when not a regular file
 	Format     Format
 
-	// Interpreter is a script's "#!" program as written; "" when there is none. InterpreterFound: it is an absolute path
-	// of an existing executable regular file.
-	Interpreter      string
-	InterpreterFound bool
+	// Interpreter is a script's "#!" program as written and InterpreterArgument what follows it; "" when there is none.
+	// Interpreters are the files that really run it, outer first (Interpreters); they have no Interpreters of their own.
+	// InterpreterFound: the last of them is there and can run, and no absolute path is missing on the way.
+	Interpreter, InterpreterArgument string
+	Interpreters                     []Identity
+	InterpreterFound                 bool
 
 	// GroupWritable and WorldWritable speak of the file itself. OpenParents lists directories above it that everybody
 	// may write (without the sticky bit): there the file can be swapped by anyone.
 	GroupWritable, WorldWritable bool
 	OpenParents                  []string
+
+	// Shared lists the file itself and directories above it (and above every link) that belong to another user than root
+	// and this one, or that a group other than root's and this user's own may write (no sticky bit): whoever that is can
+	// swap the file.
+	Shared []string
+}
+
+// missing reports that a look found nothing at a path, or a link that leads to nothing.
+func missing(err error) bool {
+	code := fault.CodeOf(err)
+	return code == CodeMissing || code == CodeCycle
 }
 
 // Codes. All carry the argument path.

@@ -99,9 +99,12 @@ func (c *checker) entry(s Spec) {
 	if e.Name == "" || strings.ContainsRune(e.Name, 0) {
 		c.bad("entry has no usable name")
 	}
-	if e.SHA256 != "" {
-		if b, err := hex.DecodeString(e.SHA256); err != nil || len(b) != 32 || strings.ToLower(e.SHA256) != e.SHA256 {
-			c.bad("entry hash is not lower-case SHA-256")
+	if e.SHA256 != "" && !hash(e.SHA256) {
+		c.bad("entry hash is not lower-case SHA-256")
+	}
+	for _, i := range e.Interpreters {
+		if !canonical(i.Path) || !hash(i.SHA256) || e.SHA256 == "" {
+			c.bad("interpreter is not canonical, has no SHA-256, or its script is not pinned: " + i.Path)
 		}
 	}
 	for _, a := range s.Args {
@@ -117,6 +120,11 @@ func (c *checker) entry(s Spec) {
 	if _, ok := RootOf(s.Roots, s.Dir); !canonical(s.Dir) || !ok {
 		c.bad("working directory is not inside a root: " + s.Dir)
 	}
+}
+
+func hash(text string) bool {
+	b, err := hex.DecodeString(text)
+	return err == nil && len(b) == 32 && strings.ToLower(text) == text
 }
 
 func (c *checker) limits(l Limits) {

@@ -136,6 +136,16 @@ type Entry struct {
 	Name   string // argv[0]
 	Path   string // canonical
 	SHA256 string // lower-case hex; "" = not pinned (Workspace Artifact, PRC-04)
+
+	// Interpreters are the files that run a pinned script, as approved. The adapter compares each with its hash before the
+	// start and looks again after it; any other file there is CodeEntryChanged with its path (PRC-02).
+	Interpreters []Image
+}
+
+// Image is one executable file: its canonical path and lower-case hex SHA-256.
+type Image struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
 }
 
 // NetworkMode is how far the tree may reach.

@@ -106,7 +106,9 @@ type ExecRow struct {
 	SHA256      string
 	RuntimeRoot string
 	Shell       bool
-	Approved    bool // the applied snapshot holds exactly this path and hash
+	Approved    bool // the applied snapshot holds exactly this path and hash, and these interpreters
+
+	Interpreters []sandbox.Image // of a script: what runs it, outer first
 }
 
 // NetworkRow is the network part.

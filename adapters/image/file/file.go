@@ -52,6 +52,7 @@ type read struct {
 	sha256      string
 	format      image.Format
 	interpreter string
+	argument    string
 }
 
 var _ image.Identifier = (*Identifier)(nil)
@@ -64,6 +65,19 @@ func (i *Identifier) Identify(ctx context.Context, path string) (image.Identity,
 	if !filepath.IsAbs(path) {
 		return image.Identity{}, fault.New(image.CodeRelative, "path", path)
 	}
+	id, err := i.look(ctx, path)
+	if err != nil || id.Interpreter == "" {
+		return id, err
+	}
+	id.Interpreters, id.InterpreterFound, err = image.Interpreters(id, func(path string) (image.Identity, error) { return i.look(ctx, path) })
+	if err != nil {
+		return image.Identity{}, err
+	}
+	return id, nil
+}
+
+// look is Identify without the interpreters. path is absolute.
+func (i *Identifier) look(ctx context.Context, path string) (image.Identity, error) {
 	id := image.Identity{Asked: path}
 	var err error
 	if id.Path, id.Links, err = resolve(path); err != nil {
@@ -74,7 +88,10 @@ func (i *Identifier) Identify(ctx context.Context, path string) (image.Identity,
 		return image.Identity{}, failed(err, path)
 	}
 	id.Mode, id.Directory, id.Regular = info.Mode(), info.IsDir(), info.Mode().IsRegular()
-	id.OpenParents = openParents(id.Path, id.Links)
+	id.OpenParents, id.Shared = parents(id.Path, id.Links)
+	if foreign(info) {
+		id.Shared = append([]string{id.Path}, id.Shared...)
+	}
 	id.GroupWritable, id.WorldWritable = writable(info.Mode())
 	if !id.Regular {
 		return id, nil
@@ -84,10 +101,7 @@ func (i *Identifier) Identify(ctx context.Context, path string) (image.Identity,
 	if err != nil {
 		return image.Identity{}, err
 	}
-	id.Size, id.SHA256, id.Format, id.Interpreter = info.Size(), r.sha256, r.format, r.interpreter
-	if id.Interpreter != "" {
-		id.InterpreterFound = runnable(id.Interpreter)
-	}
+	id.Size, id.SHA256, id.Format, id.Interpreter, id.InterpreterArgument = info.Size(), r.sha256, r.format, r.interpreter, r.argument
 	return id, nil
 }
 
@@ -184,7 +198,7 @@ func content(ctx context.Context, path string, before fs.FileInfo) (read, error)
 		return read{}, failed(err, path)
 	}
 	var r read
-	r.format, r.interpreter = recognise(head[:n])
+	r.format, r.interpreter, r.argument = recognise(head[:n])
 	sum := sha256.New()
 	sum.Write(head[:n])
 	size := int64(n)
@@ -220,46 +234,40 @@ func same(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// recognise names the format; for a script also its interpreter as the kernel would take it.
-func recognise(head []byte) (image.Format, string) {
+// recognise names the format; for a script also its first line as the kernel would take it.
+func recognise(head []byte) (format image.Format, interpreter, argument string) {
 	switch {
 	case bytes.HasPrefix(head, []byte("\x7fELF")):
-		return image.FormatELF, ""
+		return image.FormatELF, "", ""
 	case bytes.HasPrefix(head, []byte("MZ")):
-		return image.FormatPE, ""
+		return image.FormatPE, "", ""
 	case bytes.HasPrefix(head, []byte("\xcf\xfa\xed\xfe")), bytes.HasPrefix(head, []byte("\xca\xfe\xba\xbe")):
-		return image.FormatMachO, ""
-	case bytes.HasPrefix(head, []byte("#!")):
-		line, _, _ := bytes.Cut(head[2:], []byte("\n"))
-		words := strings.FieldsFunc(string(line), func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == 0 })
-		if len(words) == 0 {
-			return image.FormatScript, ""
-		}
-		return image.FormatScript, words[0]
+		return image.FormatMachO, "", ""
 	}
-	return image.FormatUnknown, ""
+	if interpreter, argument, ok := image.Shebang(head); ok {
+		return image.FormatScript, interpreter, argument
+	}
+	return image.FormatUnknown, "", ""
 }
 
-// runnable reports whether an interpreter can be started at all.
-func runnable(path string) bool {
-	if !filepath.IsAbs(path) {
-		return false
-	}
-	info, err := os.Stat(path)
-	return err == nil && info.Mode().IsRegular() && executable(path, info.Mode())
-}
-
-// openParents lists directories that everybody may write, above the file and above every link on the way.
-func openParents(path string, links []image.Link) []string {
-	var open []string
+// parents lists directories above the file and above every link on the way that everybody may write, and those that
+// another user owns or another group may write.
+func parents(path string, links []image.Link) (open, shared []string) {
 	seen := map[string]bool{}
 	look := func(p string) {
 		for dir := filepath.Dir(p); !seen[dir]; dir = filepath.Dir(dir) {
 			seen[dir] = true
-			if info, err := os.Stat(dir); err == nil && info.Mode()&fs.ModeSticky == 0 {
-				if _, world := writable(info.Mode()); world {
-					open = append(open, dir)
-				}
+			info, err := os.Stat(dir)
+			if err != nil {
+				continue
+			}
+			sticky := info.Mode()&fs.ModeSticky != 0
+			group, world := writable(info.Mode())
+			switch {
+			case world && !sticky:
+				open = append(open, dir)
+			case foreign(info), group && !sticky && otherGroup(info):
+				shared = append(shared, dir)
 			}
 		}
 	}
@@ -267,7 +275,7 @@ func openParents(path string, links []image.Link) []string {
 	for _, l := range links {
 		look(l.Path)
 	}
-	return open
+	return open, shared
 }
 
 func failed(err error, path string) error {

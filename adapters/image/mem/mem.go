@@ -72,6 +72,16 @@ func (m *Images) Identify(ctx context.Context, name string) (image.Identity, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	id, err := m.look(name)
+	if err != nil || id.Interpreter == "" {
+		return id, err
+	}
+	id.Interpreters, id.InterpreterFound, err = image.Interpreters(id, m.look)
+	return id, err
+}
+
+// look is Identify without the interpreters. The lock is held.
+func (m *Images) look(name string) (image.Identity, error) {
 	at, links, code := m.resolve(name)
 	if code != "" {
 		return image.Identity{}, fault.New(code, "path", name)
@@ -103,17 +113,9 @@ func (m *Images) content(id *image.Identity, n node) {
 		id.Format = image.FormatPE
 	case strings.HasPrefix(n.data, "#!"):
 		id.Format = image.FormatScript
-		line, _, _ := strings.Cut(n.data[2:], "\n")
-		if words := strings.Fields(line); len(words) > 0 {
-			id.Interpreter = words[0]
-		}
+		id.Interpreter, id.InterpreterArgument, _ = image.Shebang([]byte(n.data))
 	default:
 		id.Format = image.FormatUnknown
-	}
-	if path.IsAbs(id.Interpreter) {
-		at, _, code := m.resolve(id.Interpreter)
-		it := m.nodes[at]
-		id.InterpreterFound = code == "" && it.mode.IsRegular() && it.mode&0o111 != 0
 	}
 }
 

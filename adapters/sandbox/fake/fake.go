@@ -207,6 +207,14 @@ func (s *Sandbox) files(spec sandbox.Spec) *fault.Error {
 	case !n.program || !root.Rights.Has(rights.Execute):
 		return fault.New(sandbox.CodeEntryFailed, "path", entry, "detail", "permission denied")
 	}
+	for _, i := range spec.Entry.Interpreters {
+		switch n, ok := d.stat(i.Path); {
+		case !ok:
+			return fault.New(sandbox.CodeEntryMissing, "path", i.Path)
+		case n.sum() != i.SHA256:
+			return fault.New(sandbox.CodeEntryChanged, "path", i.Path, "want", i.SHA256, "got", n.sum())
+		}
+	}
 	places := append([]string{spec.Dir}, spec.Protect...)
 	for _, r := range spec.Roots {
 		places = append(places, r.Path)

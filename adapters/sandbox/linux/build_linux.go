@@ -120,6 +120,9 @@ func (h *helper) openEntry() error {
 	if err := h.sameEntry(fd); err != nil {
 		return err
 	}
+	if err := h.sameInterpreters(h.root); err != nil {
+		return err
+	}
 	h.entry = fd
 	if e.ByPath {
 		return nil

@@ -94,6 +94,9 @@ func (s *Sandbox) inspect(spec sandbox.Spec) (e entryOrder, f *fault.Error) {
 		Path: path, Name: spec.Entry.Name, Dev: id.Dev, Ino: id.Ino, Size: id.Size, Mtime: id.Mtime, Ctime: id.Ctime,
 		Pinned: spec.Entry.SHA256 != "", Script: n == 2 && string(magic[:]) == "#!",
 	}
+	if e.Interpreters, f = s.inspectInterpreters(spec.Entry.Interpreters); f != nil {
+		return e, f
+	}
 	e.ByPath = e.Script && (!e.Pinned || !writable(spec.Roots, path))
 	return e, nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/agent-mcp/agent-mcp/ports/image"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
@@ -167,7 +168,7 @@ func systemPath(path string) bool {
 // environment is the Spec's, and the four names every program needs.
 func environment(env []string, tmp string) []string {
 	out := make([]string, 0, len(env)+4)
-	for _, kv := range []string{"PATH=/usr/local/bin:/usr/bin:/bin", "HOME=" + tmp, "TMPDIR=" + tmp, "LANG=C.UTF-8"} {
+	for _, kv := range []string{"PATH=" + image.SearchPath, "HOME=" + tmp, "TMPDIR=" + tmp, "LANG=C.UTF-8"} {
 		name := kv[:strings.IndexByte(kv, '=')+1]
 		if !slices.ContainsFunc(env, func(e string) bool { return strings.HasPrefix(e, name) }) {
 			out = append(out, kv)

@@ -159,7 +159,11 @@ func (h *helper) limit(entry int) error {
 
 // wait reaps until the entry is gone, kills what it left, and answers.
 func (h *helper) wait(entry int, w *watcher, o *order) error {
-	if err := h.sameEntry(h.entry); err != nil {
+	err := h.sameEntry(h.entry)
+	if err == nil {
+		err = h.sameInterpreters(kernel.CurrentRoot)
+	}
+	if err != nil {
 		kernel.KillAll()
 		return err
 	}

@@ -62,6 +62,10 @@ func (o order) mapped(f func(string) string) order {
 	o.Args, o.Env, o.Dir, o.Tmp = all(o.Args), all(o.Env), f(o.Dir), f(o.Tmp)
 	o.Entry.Path, o.Entry.Name = f(o.Entry.Path), f(o.Entry.Name)
 	o.Binds, o.Rules = slices.Clone(o.Binds), slices.Clone(o.Rules)
+	o.Entry.Interpreters = slices.Clone(o.Entry.Interpreters)
+	for i := range o.Entry.Interpreters {
+		o.Entry.Interpreters[i].Path = f(o.Entry.Interpreters[i].Path)
+	}
 	for i := range o.Binds {
 		o.Binds[i].Path = f(o.Binds[i].Path)
 	}
@@ -109,6 +113,7 @@ type entryOrder struct {
 	Mtime, Ctime int64
 	Pinned       bool
 	Script       bool // starts with #!
+	Interpreters []pin
 	ByPath       bool // a script that nothing inside can change: the interpreter may open it by its real name
 }
 
@@ -139,4 +144,12 @@ func (r reply) fault() *fault.Error {
 		f.Args[k] = v
 	}
 	return f
+}
+
+// pin names one file as the Broker hashed it: an interpreter of the entry.
+type pin struct {
+	Path         string
+	Dev, Ino     uint64
+	Size         int64
+	Mtime, Ctime int64
 }
