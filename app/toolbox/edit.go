@@ -176,13 +176,14 @@ func (b *Box) whole(ctx context.Context, h workspace.Handle) ([]byte, error) {
 func (b *Box) store(ctx context.Context, j *job, h workspace.Handle, data []byte, exec bool) error {
 	before := h.Info()
 	k := backup{path: before.Path, fresh: !before.Exists}
-	kind := tool.EffectCreated
+	kind, was := tool.EffectCreated, ""
 	var want *workspace.Identity
 	if before.Exists {
 		old, err := b.whole(ctx, h)
 		if err != nil {
 			return err
 		}
+		was = digest(old)
 		kind, k.exec, want = tool.EffectChanged, before.Mode&0o111 != 0, &before.Identity
 		if err := b.keep(ctx, &k, old); err != nil {
 			return err
@@ -198,7 +199,7 @@ func (b *Box) store(ctx context.Context, j *job, h workspace.Handle, data []byte
 	if err := b.verify(ctx, k, info, sum); err != nil {
 		return err
 	}
-	return b.effect(j, tool.Effect{Kind: kind, Path: info.Path, SHA256: sum})
+	return b.effect(j, tool.Effect{Kind: kind, Path: info.Path, SHA256: sum, Before: was})
 }
 
 // verify reads what was written. A file that is another one by now belongs to somebody else and is left alone.

@@ -40,22 +40,34 @@ func undoer(cfg config.Config) journal.Undoer {
 	return osroot.NewUndoer(own)
 }
 
-// build makes the use cases of a server: hands, model, engine, front.
+// build makes the use cases of a server, and its front.
 func (s *server) build(ctx context.Context) (*frontmcp.Server, error) {
+	if err := s.work(ctx); err != nil {
+		return nil, err
+	}
+	v := s.eff.Config.Agent.Vision
+	return frontmcp.New(frontmcp.Options{
+		Runner: s.engine, Catalog: s.eff.Catalog, Name: name, Version: Version(), OwnerID: "stdio", Trace: s.trace, Ready: s.ready,
+		Limits: frontmcp.Limits{Images: v.MaxImages, ImageBytes: int(v.MaxImageBytes), ImagesBytes: int(v.MaxTotalBytes)},
+	}), nil
+}
+
+// work makes what a front would ask: hands, model, engine.
+func (s *server) work(ctx context.Context) error {
 	cfg := s.eff.Config
 	skills := shelf{s.eff.Skills, skillSource(cfg)}
 	hands, err := s.hands()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	client, withRetries, err := brain(cfg.Ollama, s.trace)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.onClose(func() error { client.Close(); return nil })
 	info, warning, err := look(ctx, client, cfg.Ollama)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.engine = engine.New(engineConfig(s.eff.Policy, cfg, s.eff.Prompt, skills), engine.Deps{
 		Model: withRetries, Inspector: client, Hands: hands, Skills: skills,
@@ -67,11 +79,7 @@ func (s *server) build(ctx context.Context) (*frontmcp.Server, error) {
 		s.engine.Know(*info)
 	}
 	s.warn(warning)
-	v := cfg.Agent.Vision
-	return frontmcp.New(frontmcp.Options{
-		Runner: s.engine, Catalog: s.eff.Catalog, Name: name, Version: Version(), OwnerID: "stdio", Trace: s.trace, Ready: s.ready,
-		Limits: frontmcp.Limits{Images: v.MaxImages, ImageBytes: int(v.MaxImageBytes), ImagesBytes: int(v.MaxTotalBytes)},
-	}), nil
+	return nil
 }
 
 // warn shows what does not stop the start but will be noticed.

@@ -15,12 +15,17 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/model"
 	"github.com/agent-mcp/agent-mcp/ports/service"
+	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
 
 // startNext begins the next Planner Task in CPM order, finishes when all are completed, or fails when none can start
 // (AGT-01, AGT-08).
 func (m *machine) startNext() {
 	if m.graph.Done() {
+		if why, _ := m.undone(); why != "" {
+			m.askReplan(why)
+			return
+		}
 		m.closing()
 		return
 	}
@@ -259,6 +264,10 @@ func (m *machine) take(results []tool.Result) []observation {
 // result files one result and returns the cause of its failure.
 func (m *machine) result(p *pending, r tool.Result) Cause {
 	p.Act = false
+	m.touch(p.Call)
+	if r.Fault != nil && r.Fault.Code == workspace.CodeNotFound && p.Call.Path != "" {
+		m.work.Absent = last(push(m.work.Absent, slashed(p.Call.Path)), maxEvidence)
+	}
 	for _, e := range r.Effects {
 		m.effect(e)
 	}

@@ -23,6 +23,7 @@ const (
 	CauseSameCall     fault.Code = "cause.same_call"            // the same call with the same result again and again
 	CauseCut          fault.Code = "cause.cut"                  // done_reason length: the reply was cut
 	CauseBadPlan      fault.Code = "cause.bad_plan"             // no plan could be read from the reply
+	CauseRevealed     fault.Code = "cause.prompt_revealed"      // the reply held a part of the Fixed System Prompt (SEC-INV-09)
 )
 
 // Cause is one kind of failure. Two failures have the same cause when their Causes are equal.

@@ -23,7 +23,13 @@ const maxAnnounced = 2
 // judge compares a report with what was observed (AGT-04, AGT-07): completed, nudged, or a new plan.
 func (m *machine) judge(report string) {
 	n, _ := m.graph.Task(m.current)
+	if prompt.Reveals(report) {
+		m.revealed(n)
+		return
+	}
 	missing := m.missing(n)
+	planned := len(missing)
+	missing = append(missing, m.unserved(n)...)
 	bare := m.bare(n, report)
 	if len(missing) == 0 && !bare {
 		m.completed(report)
@@ -45,10 +51,10 @@ func (m *machine) judge(report string) {
 		m.tell(PhaseAct, m.nudgeBare(n, report, why))
 		m.ask(PhaseAct)
 	default:
-		if len(missing) < m.work.Missing {
+		if planned < m.work.Missing {
 			m.work.Unmet = 0 // it gets on
 		}
-		m.work.Missing = len(missing)
+		m.work.Missing = planned
 		if m.work.Unmet++; m.work.Unmet >= maxUnmet {
 			m.failed(report, string(n.ID)+" was reported as done, but was not observed: "+why)
 			return
@@ -60,9 +66,9 @@ func (m *machine) judge(report string) {
 
 func (m *machine) nudgeBare(n taskgraph.Node, report, missing string) string {
 	switch {
-	case !n.Action && guard.Announces(report):
+	case !n.Action && guard.Announces(report) && missing == "":
 		return "Do not announce it: do the next step now through the tool interface, or give the whole result in words."
-	case n.Action:
+	case n.Action || missing != "":
 		return "Nothing was done: no tool call has worked. Words change nothing. Missing: " + missing + ". " + m.callHelp()
 	}
 	return "No tool was used. If this task needs a file, a program or any change, do it now through the tool interface. If it needs only an explanation, give it again and do not say that something was done."
@@ -92,7 +98,9 @@ func (m *machine) bare(n taskgraph.Node, report string) bool {
 	case m.work.Mutating > 0:
 		return false
 	case guard.Claims(report) && !m.anyMutation():
-		return true
+		return m.work.OK == 0 || m.work.Bare < maxAnnounced // what was read may tell of the doings of others
+	case guard.ClaimsPassively(report) && !m.anyMutation():
+		return m.work.Bare == 0
 	case plan.Unsure(n.Task):
 		return m.work.OK == 0 && m.work.Bare == 0
 	}
@@ -117,7 +125,9 @@ func (m *machine) missing(n taskgraph.Node) []string {
 		met := true
 		switch e.Kind {
 		case plan.File:
-			met = m.fileMet(e)
+			met = m.fileMet(n, e)
+		case plan.Removed:
+			met = m.removedMet(e)
 		case plan.Process:
 			met = m.processMet(e)
 		}
@@ -131,9 +141,16 @@ func (m *machine) missing(n taskgraph.Node) []string {
 	return out
 }
 
-func (m *machine) fileMet(e taskgraph.Expect) bool {
+func (m *machine) fileMet(n taskgraph.Node, e taskgraph.Expect) bool {
 	for _, f := range m.files {
-		if !f.Gone && (f.SHA == "" || f.Base != f.SHA) && m.matches(f.Path, e.Path) {
+		switch {
+		case !m.matches(f.Path, e.Path):
+		case f.Gone && f.Away && plan.Moves(n.Title):
+			return true // the plan names where it was, not where it went
+		case f.Gone:
+		case f.SHA == "" || f.Base != f.SHA:
+			return true
+		case !f.New && m.work.Unmet > 0: // written as it was already, and said so once more after it was told
 			return true
 		}
 	}
@@ -149,6 +166,12 @@ func (m *machine) fileMet(e taskgraph.Expect) bool {
 		}
 	}
 	return false
+}
+
+func (m *machine) removedMet(e taskgraph.Expect) bool {
+	match := func(p string) bool { return m.matches(p, e.Path) }
+	left := slices.ContainsFunc(m.files, func(f file) bool { return !f.Gone && match(f.Path) })
+	return !left && (slices.ContainsFunc(m.files, func(f file) bool { return f.Gone && match(f.Path) }) || slices.ContainsFunc(m.work.Absent, match))
 }
 
 func (m *machine) gone(p string) bool {
@@ -219,9 +242,9 @@ func (m *machine) effect(e tool.Effect) {
 	p := slashed(e.Path)
 	switch e.Kind {
 	case tool.EffectCreated, tool.EffectChanged, tool.EffectMadeDir:
-		m.put(p, e.SHA256)
+		m.put(p, e.SHA256, e.Before)
 	case tool.EffectRemoved:
-		m.drop(p)
+		m.drop(p, false)
 	case tool.EffectMoved:
 		sha := ""
 		for _, f := range m.files {
@@ -229,13 +252,13 @@ func (m *machine) effect(e tool.Effect) {
 				sha = f.SHA
 			}
 		}
-		m.drop(p)
-		m.put(slashed(e.Dest), sha)
+		m.drop(p, true)
+		m.put(slashed(e.Dest), sha, "")
 	}
 }
 
-// put notes that a path has this content now.
-func (m *machine) put(p, sha string) {
+// put notes that a path has this content now. was is what it had before, where that is known.
+func (m *machine) put(p, sha, was string) {
 	m.files = slices.Clone(m.files)
 	for i := range m.files {
 		f := &m.files[i]
@@ -248,24 +271,25 @@ func (m *machine) put(p, sha string) {
 				f.Base = ""
 			}
 		}
-		f.SHA, f.Gone = sha, false
+		f.SHA, f.Gone, f.Away = sha, false, false
+		f.New = f.New || sha != f.Orig
 		return
 	}
-	m.files = last(append(m.files, file{Path: p, SHA: sha, By: m.current}), maxFiles)
+	m.files = last(append(m.files, file{Path: p, SHA: sha, Base: was, Orig: was, New: sha != was || sha == "", By: m.current}), maxFiles)
 }
 
-// drop notes that a path, and all below it, is gone.
-func (m *machine) drop(p string) {
+// drop notes that a path, and all below it, is gone; away says that it was moved.
+func (m *machine) drop(p string, away bool) {
 	m.files = slices.Clone(m.files)
 	known := false
 	for i := range m.files {
 		if f := &m.files[i]; f.Path == p || strings.HasPrefix(f.Path, p+"/") {
-			f.Gone, f.By = true, m.current
+			f.Gone, f.Away, f.By = true, away, m.current
 			known = known || f.Path == p
 		}
 	}
 	if !known {
-		m.files = last(append(m.files, file{Path: p, By: m.current, Gone: true}), maxFiles)
+		m.files = last(append(m.files, file{Path: p, By: m.current, Gone: true, Away: away}), maxFiles)
 	}
 }
 

@@ -84,6 +84,7 @@ func (m *machine) planReply(text string, r model.Reply) {
 
 func (m *machine) rules() plan.Rules {
 	r := plan.Rules{Request: m.setup.Request, Max: m.setup.Settings.MaxTasks}
+	_, r.Reopen = m.undone()
 	for _, e := range m.setup.Prompt.Runtime.Entries {
 		r.Aliases = append(r.Aliases, e.Alias)
 	}

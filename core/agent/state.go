@@ -60,6 +60,8 @@ type State struct {
 	lastError  *fault.Error
 	trouble    *fault.Error // of the last call that failed or was denied, until a later one changed something
 	finishes   int
+	touched    []string // base names that any call was about
+	reminded   bool     // of what the request names and nobody touched
 	outcome    *Outcome
 }
 
@@ -100,6 +102,7 @@ type work struct {
 	Wrap     bool // the budget is used up: report now, without tools
 	Effects  []tool.Effect
 	Mutating int
+	Absent   []string // paths that were looked for and are not there
 }
 
 type count struct {
@@ -120,8 +123,11 @@ type file struct {
 	Path string
 	SHA  string
 	Base string       // SHA when the Planner Task By began, "" = unknown
+	Orig string       // SHA when the Task first changed it, "" = it was not there, or unknown
+	New  bool         // its content was another one than Orig at some time
 	By   taskgraph.ID // who last changed it
 	Gone bool
+	Away bool // Gone by a move
 }
 
 // seen is the greatest prompt count of the conversation as it grows.
@@ -168,11 +174,13 @@ func (s State) MarshalJSON() ([]byte, error) {
 		ThinkOff  bool
 		Resume    Phase
 		Finishes  int
+		Touched   []string
+		Reminded  bool
 		Outcome   *Outcome
 	}
 	v := view{
 		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.overspent, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
-		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.outcome,
+		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.touched, s.reminded, s.outcome,
 	}
 	for _, l := range s.loaded {
 		v.Loaded = append(v.Loaded, l.Name)

@@ -7,8 +7,13 @@ import (
 )
 
 var (
-	claimEnglish = regexp.MustCompile(`(?i)\bI(?:'ve| have)?(?: now| just| already| successfully)* (?:created|written|wrote|saved|deleted|removed|ran|run|executed|installed|updated|modified|renamed|moved|fixed|added|patched|implemented|tested)\b|\b(?:has|have) (?:now |just |already )?been (?:successfully )?(?:created|written|saved|deleted|removed|executed|installed|updated|modified|renamed|moved|fixed|patched)\b|\bsuccessfully (?:created|wrote|written|saved|deleted|removed|ran|executed|installed|updated|modified|renamed|moved|fixed)\b`)
-	claimOther   = regexp.MustCompile(`(?:作成|保存|削除|実行|変更|修正|更新|移動|追加|生成|実装|インストール|テスト)(?:を)?(?:し|され|でき|完了し)(?:まし)?た|書き(?:込み|換え)?まし|已(?:经)?(?:创建|写入|保存|删除|运行|执行|修改|更新)`)
+	claimEnglish = regexp.MustCompile(`(?i)\bI(?:'ve| have)?(?: now| just| already| successfully)* (?:created|written|wrote|saved|deleted|removed|ran|run|executed|installed|updated|modified|renamed|moved|fixed|added|patched|implemented|tested)\b|\bsuccessfully (?:created|wrote|written|saved|deleted|removed|ran|executed|installed|updated|modified|renamed|moved|fixed)\b`)
+	claimOther   = regexp.MustCompile(`(?:作成|保存|削除|実行|変更|修正|更新|移動|追加|生成|実装|インストール|テスト)(?:を)?(?:し|でき|完了し)(?:まし)?た|書き(?:込み|換え)?まし|已(?:经)?(?:创建|写入|保存|删除|运行|执行|修改|更新)`)
+)
+
+var (
+	passiveEnglish = regexp.MustCompile(`(?i)\b(?:has|have) (?:now |just |already )?been (?:successfully )?(?:created|written|saved|deleted|removed|executed|installed|updated|modified|renamed|moved|fixed|patched)\b`)
+	passiveOther   = regexp.MustCompile(`(?:作成|保存|削除|実行|変更|修正|更新|移動|追加|生成|実装|インストール|テスト)され(?:まし)?た|已被(?:创建|写入|保存|删除|运行|执行|修改|更新)`)
 )
 
 const claimBytes = 16 << 10
@@ -16,10 +21,23 @@ const claimBytes = 16 << 10
 // Claims reports that words say a side effect was made. Only first persons and finished actions count, so that an
 // explanation of how something is done is none.
 func Claims(report string) bool {
-	if len(report) > 2*claimBytes { // a claim stands at the start or at the end; what is between costs more than it tells
-		report = report[:claimBytes] + "\n" + report[len(report)-claimBytes:]
-	}
+	report = ends(report)
 	return claimEnglish.MatchString(report) || claimOther.MatchString(report)
+}
+
+// ClaimsPassively reports that words say a side effect was made, but not by whom: it may be a claim, or what was read of
+// the doings of others.
+func ClaimsPassively(report string) bool {
+	report = ends(report)
+	return passiveEnglish.MatchString(report) || passiveOther.MatchString(report)
+}
+
+// ends is where a claim stands: what is between costs more than it tells.
+func ends(report string) string {
+	if len(report) > 2*claimBytes {
+		return report[:claimBytes] + "\n" + report[len(report)-claimBytes:]
+	}
+	return report
 }
 
 var (

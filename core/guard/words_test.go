@@ -52,10 +52,16 @@ func TestPrintedCall(t *testing.T) {
 // AGT-04, AGT-07: finished actions are claims; an explanation of how something is done is none.
 func TestClaims(t *testing.T) {
 	for s, want := range map[string]bool{
-		"I have created hello.py.": true, "The file has been saved.": true, "hello.py を作成しました。": true, "I've now successfully run it.": true,
+		"I have created hello.py.": true, "hello.py を作成しました。": true, "I've now successfully run it.": true,
 		"A function that calls itself.": false, "You can create a file with touch.": false, "ファイルは touch で作成できます。": false, "": false,
 	} {
 		require.Equal(t, want, guard.Claims(s), s)
+	}
+	for s, want := range map[string]bool{
+		"The file has been saved.": true, "ファイルが作成されました。": true, "已被删除": true, "The file holds x.": false, "": false,
+	} {
+		require.Equal(t, want, guard.ClaimsPassively(s), s)
+		require.False(t, guard.Claims(s), s)
 	}
 }
 
@@ -79,6 +85,7 @@ func FuzzWords(f *testing.F) {
 		guard.PrintedCall(s, offered)
 		guard.Claims(s)
 		guard.Announces(s)
+		guard.Demanded(s)
 		guard.Repeats(s)
 		require.Equal(t, guard.Spoken(s), guard.Spoken(guard.Spoken(s)))
 	})

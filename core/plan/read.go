@@ -15,6 +15,7 @@ import (
 const (
 	File    = "file"
 	Process = "process"
+	Removed = "removed"
 	None    = "none"
 )
 
@@ -144,6 +145,8 @@ func readExpects(v any) (out []taskgraph.Expect, declared bool) {
 			continue
 		case has(kind, "process", "run", "ran", "command", "exec", "program", "test"):
 			e.Kind, e.Path = Process, ""
+		case has(kind, "remov", "delet"):
+			e.Kind, e.Alias, e.Exit = Removed, "", 0
 		case has(kind, "file", "creat", "chang", "writ", "dir", "edit", "modif"), e.Path != "":
 			e.Kind, e.Alias, e.Exit = File, "", 0
 		case e.Alias != "":

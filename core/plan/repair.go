@@ -17,8 +17,9 @@ const floorClass = taskgraph.Class("8K")
 // Rules is what the repair may know besides the drafts.
 type Rules struct {
 	Request string
-	Max     int      // Planner Tasks in this plan, at least 1
-	Aliases []string // what may be run by name
+	Max     int            // Planner Tasks in this plan, at least 1
+	Aliases []string       // what may be run by name
+	Reopen  []taskgraph.ID // completed tasks whose effects are gone again: a draft that names one means a new task
 
 	old   map[taskgraph.ID][]string // unfinished tasks that this plan does not mention, with what they wait for
 	known map[taskgraph.ID]bool     // further ids that a dependency may name: completed tasks
@@ -35,7 +36,7 @@ type Rules struct {
 //	R6 cycles            → dependencies are taken in the order given; one that would close a cycle is dropped
 //	R7 estimates         → missing O, M, P come from what is there, else from the class; then they are sorted
 //	R8 class             → at least 8K, and at least the smallest that holds P; P is cut at the largest class
-//	R9 effects           → a program that nobody approved stands for any program; an action title without expected effects
+//	R9 effects           → a file whose removal the title names is expected removed, not changed; a program that nobody approved stands for any program; an action title without expected effects
 //	                       is left open, so that words alone do not complete it at once
 func Repair(drafts []Draft, r Rules) (tasks []taskgraph.Task, did []string) {
 	say := func(rule, format string, args ...any) {
@@ -76,6 +77,9 @@ func identify(drafts []Draft, r Rules, names map[string]string, say sayer) []Dra
 		if d.id = cleanID(d.id); d.id == "" {
 			d.id = fmt.Sprintf("t%d", i+1)
 			say("R2", "id %s", d.id)
+		}
+		if prompt.Reveals(d.title) { // titles are shown to people
+			d.title = ""
 		}
 		if d.title == "" {
 			d.title = d.id
@@ -268,6 +272,10 @@ func effectsOf(d Draft, r Rules, say sayer) (out []taskgraph.Expect, action bool
 				say("R9", "%s: %s stands for any program", d.id, prompt.Short(path.Base(word), 40))
 				e.Alias = ""
 			}
+		}
+		if e.Kind == File && Removes(d.title, e.Path) {
+			say("R9", "%s: %s removed", d.id, prompt.Short(path.Base(e.Path), 40))
+			e.Kind = Removed
 		}
 		if !slices.Contains(out, e) && len(out) < taskgraph.MaxExpects {
 			out = append(out, e)

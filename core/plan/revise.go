@@ -13,6 +13,11 @@ import (
 func Revise(g taskgraph.Graph, drafts []Draft, r Rules, larger bool) (u taskgraph.Update, did []string, open bool) {
 	view := g.View()
 	drafts = slices.Clone(drafts)
+	for i, d := range drafts {
+		if slices.Contains(r.Reopen, taskgraph.ID(cleanID(d.id))) {
+			drafts[i].id = cleanID(d.id) + "-again"
+		}
+	}
 	adopt(g, drafts)
 	r.old, r.known = map[taskgraph.ID][]string{}, map[taskgraph.ID]bool{}
 	mentioned := map[taskgraph.ID]bool{}

@@ -19,8 +19,8 @@ func PlanSchema(skills []string) json.RawMessage {
 	expect := object{
 		"type": "object",
 		"properties": object{
-			"kind":  object{"type": "string", "enum": []string{"file", "process", "none"}},
-			"path":  text("kind file: the file that will be created or changed"),
+			"kind":  object{"type": "string", "enum": []string{"file", "removed", "process", "none"}},
+			"path":  text("kind file: the file that will be created or changed; kind removed: what will be gone"),
 			"alias": text("kind process: the program that will run and exit with 0"),
 		},
 		"required": []string{"kind"},
@@ -58,7 +58,7 @@ func Plan(maxTasks int, skills bool) string {
 - As few tasks as make sense, often one; never more than %d. One task is one meaningful result, not one tool call.
 - depends_on: ids of tasks that must be finished before. No cycles.
 - o, m, p: fewest, likely and most tokens the task will take; budget: the smallest class that holds p.
-- expects: what will be seen when the task is done. {"kind":"file","path":"…"} for each file created or changed, {"kind":"process","alias":"…"} for a program that must succeed, {"kind":"none"} only for pure explanation or analysis.`, maxTasks)
+- expects: what will be seen when the task is done. {"kind":"file","path":"…"} for each file created or changed, {"kind":"removed","path":"…"} for each deleted, {"kind":"process","alias":"…"} for a program that must succeed, {"kind":"none"} only for pure explanation or analysis.`, maxTasks)
 	if skills {
 		s += "\n- skills: names of the skills that help, or []."
 	}
@@ -114,6 +114,8 @@ func Expectation(e taskgraph.Expect) string {
 	switch {
 	case e.Kind == "file" && e.Path != "":
 		return "file " + line(e.Path) + " created or changed"
+	case e.Kind == "removed":
+		return strings.TrimSpace(line(e.Path) + " removed")
 	case e.Kind == "file":
 		return "a file created or changed"
 	case e.Kind == "process" && e.Alias != "":

@@ -1,0 +1,1 @@
+if [ -e /sys/class/net/eth0 ]; then echo reached; else echo no network; fi

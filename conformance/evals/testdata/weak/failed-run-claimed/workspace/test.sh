@@ -1,0 +1,1 @@
+echo broken; exit 3
