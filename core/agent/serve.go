@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -12,24 +11,20 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/tool"
 )
 
-// maxTouched bounds the names that are followed for the request.
-const maxTouched = 512
-
-// touch notes what a call was about, whether or not it worked: to try is not to forget.
+// touch notes the names of the request that a call mentions anywhere, whether or not it worked: to try is not to forget.
 func (m *machine) touch(c tool.Call) {
-	for _, s := range append([]string{c.Path, c.Dest, c.Alias}, c.Args...) {
-		if base := path.Base(slashed(s)); base != "." && base != "/" && !slices.Contains(m.touched, base) {
-			m.touched = last(push(m.touched, base), maxTouched)
-		}
+	if len(m.names) == 0 {
+		return
 	}
+	all := strings.ToLower(c.Path + "\n" + c.Dest + "\n" + c.Alias + "\n" + c.Dir + "\n" + strings.Join(c.Args, "\n") + "\n" + c.Content + "\n" + c.New + "\n" + c.Stdin)
+	m.names = slices.DeleteFunc(slices.Clone(m.names), func(n string) bool { return strings.Contains(all, strings.ToLower(n)) })
 }
 
 // unserved lists, at the report of the last Planner Task, what the request itself orders and nobody did, whatever the plan
 // made of it (AGT-07). A request that orders a change or a run is never answered by words alone. A file that it names and
-// that no call was about is reminded of once; the model may know better.
+// that no call mentioned is reminded of once; the model may know better.
 func (m *machine) unserved(n taskgraph.Node) (out []string) {
-	request := m.setup.Request
-	if !m.lastOpen(n.ID) || !guard.Demands(request) {
+	if !m.lastOpen(n.ID) || !guard.Demands(m.setup.Request) {
 		return nil
 	}
 	if !m.acted() {
@@ -38,10 +33,8 @@ func (m *machine) unserved(n taskgraph.Node) (out []string) {
 	if m.reminded {
 		return nil
 	}
-	for _, name := range guard.Demanded(request) {
-		if !slices.ContainsFunc(m.touched, func(t string) bool { return strings.EqualFold(t, name) }) {
-			out = append(out, "anything about "+prompt.Short(name, 80)+", which the request names")
-		}
+	for _, name := range m.names {
+		out = append(out, "anything about "+prompt.Short(name, 80)+", which the request names")
 	}
 	m.reminded = len(out) > 0
 	return out

@@ -60,8 +60,8 @@ type State struct {
 	lastError  *fault.Error
 	trouble    *fault.Error // of the last call that failed or was denied, until a later one changed something
 	finishes   int
-	touched    []string // base names that any call was about
-	reminded   bool     // of what the request names and nobody touched
+	names      []string // of files that the request orders something about, and no call has mentioned yet
+	reminded   bool     // of them
 	outcome    *Outcome
 }
 
@@ -174,13 +174,13 @@ func (s State) MarshalJSON() ([]byte, error) {
 		ThinkOff  bool
 		Resume    Phase
 		Finishes  int
-		Touched   []string
+		Names     []string
 		Reminded  bool
 		Outcome   *Outcome
 	}
 	v := view{
 		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.overspent, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
-		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.touched, s.reminded, s.outcome,
+		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.reminded, s.outcome,
 	}
 	for _, l := range s.loaded {
 		v.Loaded = append(v.Loaded, l.Name)

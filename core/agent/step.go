@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
@@ -89,6 +90,7 @@ func (m *machine) begin(e Began) {
 	e.Request = prompt.Words(e.Request)
 	m.setup = e
 	m.state = service.Planning
+	m.names = guard.Demanded(e.Request)
 	m.graph = taskgraph.New(e.Settings.MaxTasks)
 	m.loaded = slices.Clone(e.Prompt.Loaded)
 	for _, c := range e.Memory.Conversation {
