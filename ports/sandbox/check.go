@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/hex"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -152,9 +153,17 @@ func (c *checker) network(n Network) {
 		if len(n.Ports) == 0 || len(n.Hosts) > 0 {
 			c.bad("network local needs ports and nothing else")
 		}
+		if slices.Contains(n.Ports, 0) {
+			c.bad("port 0")
+		}
 	case NetworkRestricted:
 		if len(n.Hosts) == 0 || len(n.Ports) > 0 {
 			c.bad("network restricted needs hosts and nothing else")
+		}
+		for _, h := range n.Hosts {
+			if _, _, ok := SplitEndpoint(h); !ok {
+				c.bad("not host:port: " + h)
+			}
 		}
 	default:
 		c.found = append(c.found, fault.New(CodeNetworkMode, "mode", string(n.Mode)))

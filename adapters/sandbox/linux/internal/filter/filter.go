@@ -16,6 +16,8 @@ type Insn struct {
 type Options struct {
 	Inet       bool // AF_INET and AF_INET6 stream and datagram sockets are allowed (network local and restricted)
 	CountForks bool // new processes (not threads) and shared anonymous memory are asked for through the listener
+	Tell       bool // refused calls that ordinary programs do not try all the time are asked for: see Refusals
+	Connects   bool // connect is asked for
 }
 
 // ErrArch means that there is no table for the architecture.
@@ -34,6 +36,14 @@ const (
 
 // Errno is the action that makes a call fail with e.
 func Errno(e uint32) uint32 { return errbit | e }
+
+// refuse makes a call fail with e, or asks first.
+func (o Options) refuse(e uint32) uint32 {
+	if o.Tell {
+		return Notify
+	}
+	return Errno(e)
+}
 
 const (
 	opLoad = 0x20 // BPF_LD|BPF_W|BPF_ABS
@@ -62,6 +72,8 @@ const (
 	sockDgram     = 2
 	sockSeqpacket = 5
 	sockTypeMask  = 0xf
+	afNetlink     = 16
+	nameService   = 0o2004001 // SOCK_STREAM|SOCK_CLOEXEC|SOCK_NONBLOCK: how the C library looks for the name service cache, in every look-up
 )
 
 // low is the offset of the low word of argument i (little endian). Comparing the low word alone means that set high
@@ -105,7 +117,7 @@ func Build(goarch string, o Options) ([]Insn, error) {
 	}
 	for _, name := range denied {
 		if nr, ok := t.nr[name]; ok {
-			p.call(nr, func(b *program) { b.ret(Errno(EPERM)) })
+			p.call(nr, func(b *program) { b.ret(o.refuse(EPERM)) })
 		}
 	}
 	birth := uint32(Allow)
@@ -120,7 +132,7 @@ func Build(goarch string, o Options) ([]Insn, error) {
 	p.call(t.nr["clone"], func(b *program) {
 		b.op(opLoad, low(0), 0, 0)
 		b.op(opJset, cloneNewNS|cloneParent, 0, 1)
-		b.ret(Errno(EPERM))
+		b.ret(o.refuse(EPERM))
 		b.op(opJset, cloneThread, 0, 1)
 		b.ret(Allow)
 		b.ret(birth)
@@ -136,7 +148,7 @@ func Build(goarch string, o Options) ([]Insn, error) {
 		b.op(opLoad, low(1), 0, 0)
 		b.op(opJeq, tiocsti, 1, 0)
 		b.op(opJeq, tioclinux, 0, 1)
-		b.ret(Errno(EPERM))
+		b.ret(o.refuse(EPERM))
 		b.ret(Allow)
 	})
 	p.call(t.nr["prlimit64"], func(b *program) { // of others, limits may be asked but not set: the helper has the same user
@@ -147,10 +159,13 @@ func Build(goarch string, o Options) ([]Insn, error) {
 		b.op(opLoad, low(2)+4, 0, 0)
 		b.op(opJeq, 0, 0, 1)
 		b.ret(Allow)
-		b.ret(Errno(EPERM))
+		b.ret(o.refuse(EPERM))
 	})
 	p.call(t.nr["socket"], func(b *program) { b.socket(o) })
-	p.call(t.nr["socketpair"], (*program).socketpair)
+	p.call(t.nr["socketpair"], func(b *program) { b.socketpair(o) })
+	if o.Connects {
+		p.call(t.nr["connect"], func(b *program) { b.ret(Notify) })
+	}
 	p.ret(Allow)
 	return p.out, nil
 }
@@ -173,17 +188,30 @@ func (p *program) socket(o Options) {
 		p.op(opJeq, sockDgram, 0, 1)
 		p.ret(Allow)
 	}
-	p.ret(Errno(EACCES))
+	if o.Tell {
+		p.op(opLoad, low(0), 0, 0)
+		p.call(afUnix, func(b *program) {
+			b.op(opLoad, low(1), 0, 0)
+			b.call(nameService, func(b *program) { b.ret(Errno(EACCES)) })
+			b.ret(Notify)
+		})
+		p.call(afNetlink, func(b *program) {
+			b.op(opLoad, low(2), 0, 0)
+			b.call(0, func(b *program) { b.ret(Errno(EACCES)) })
+			b.ret(Notify)
+		})
+	}
+	p.ret(o.refuse(EACCES))
 }
 
 // socketpair allows connected AF_UNIX pairs, which cannot be connected elsewhere. A datagram pair can send to any path.
-func (p *program) socketpair() {
+func (p *program) socketpair(o Options) {
 	p.op(opLoad, low(0), 0, 0)
 	p.op(opJeq, afUnix, 0, 4)
 	p.op(opLoad, low(1), 0, 0)
 	p.op(opAnd, sockTypeMask, 0, 0)
 	p.op(opJeq, sockStream, 2, 0)
 	p.op(opJeq, sockSeqpacket, 1, 0)
-	p.ret(Errno(EACCES))
+	p.ret(o.refuse(EACCES))
 	p.ret(Allow)
 }

@@ -132,11 +132,80 @@ func TestBuild_Verdicts(t *testing.T) {
 					continue
 				}
 				assert.Equal(t, r.want, interpret(t, prog, nr, tab.audit, r.args...), "%s %s(%#x) inet=%v", arch, r.call, r.args, inet)
+				checkTold(t, arch, inet, r.want, nr, r.args)
 				assert.Equal(t, uint32(Kill), interpret(t, prog, nr, tab.audit^1, r.args...), "another architecture")
 				assert.Equal(t, Errno(ENOSYS), interpret(t, prog, nr|0x40000000, tab.audit, r.args...), "x32")
 			}
 			assert.Equal(t, Errno(ENOSYS), interpret(t, prog, newest+1, tab.audit))
 			assert.Equal(t, uint32(Allow), interpret(t, prog, newest, tab.audit))
+		}
+	}
+}
+
+// checkTold: a program that tells gives the same verdict, at once or as the answer to its question.
+func checkTold(t *testing.T, arch string, inet bool, plain, nr uint32, args []uint64) {
+	t.Helper()
+	prog, err := Build(arch, Options{Inet: inet, CountForks: true, Tell: true, Connects: inet})
+	require.NoError(t, err)
+	got := interpret(t, prog, nr, tables[arch].audit, args...)
+	if plain&^0xffff != errbit || plain == Errno(ENOSYS) {
+		assert.Equal(t, plain, got, "only refusals are told")
+		return
+	}
+	if got != Notify {
+		assert.Equal(t, plain, got)
+		return
+	}
+	book, err := NewRefusals(arch, inet)
+	require.NoError(t, err)
+	var six [6]uint64
+	copy(six[:], args)
+	kind, errno, ok := book.Of(nr, six)
+	require.True(t, ok, "call %d", nr)
+	assert.Equal(t, plain, Errno(errno))
+	assert.NotEmpty(t, Kinds()[kind].Target)
+}
+
+// Issue 3, item 4: what a refused call is called, and what the C library tries all the time stays untold.
+func TestRefusals_Names(t *testing.T) {
+	for arch, tab := range tables {
+		for _, c := range []struct {
+			call string
+			args [6]uint64
+			inet bool
+			want string
+		}{
+			{"mount", [6]uint64{}, false, "mount"},
+			{"keyctl", [6]uint64{}, false, "keyctl"},
+			{"socket", [6]uint64{1, 1}, false, "socket AF_UNIX"},
+			{"socket", [6]uint64{high | 1, 0o2000001}, false, "socket AF_UNIX"},
+			{"socket", [6]uint64{2, 1}, false, "socket AF_INET"},
+			{"socket", [6]uint64{10, 2 | 0o4000, 17}, false, "socket AF_INET6"},
+			{"socket", [6]uint64{2, 3, 1}, true, "socket AF_INET SOCK_RAW"},
+			{"socket", [6]uint64{2, 1, 262}, true, "socket with another protocol than TCP and UDP"},
+			{"socket", [6]uint64{40, 1}, true, "socket AF_VSOCK"},
+			{"socket", [6]uint64{16, 3, 9}, false, "socket AF_NETLINK"},
+			{"socket", [6]uint64{4000}, false, "socket of an unknown family"},
+			{"ioctl", [6]uint64{0, high | 0x5412}, false, "ioctl TIOCSTI"},
+			{"ioctl", [6]uint64{0, 0x541c}, false, "ioctl TIOCLINUX"},
+			{"clone", [6]uint64{0x10000000}, false, "clone into a new namespace"},
+			{"socket", [6]uint64{1, 0o2004001}, false, ""},
+			{"socket", [6]uint64{16, 0o2000003}, false, ""},
+		} {
+			prog, err := Build(arch, Options{Tell: true, CountForks: true, Inet: c.inet})
+			require.NoError(t, err)
+			book, err := NewRefusals(arch, c.inet)
+			require.NoError(t, err)
+			got := interpret(t, prog, tab.nr[c.call], tab.audit, c.args[:]...)
+			if c.want == "" {
+				assert.Equal(t, Errno(EACCES), got)
+				continue
+			}
+			require.Equal(t, uint32(Notify), got, c)
+			kind, _, ok := book.Of(tab.nr[c.call], c.args)
+			require.True(t, ok)
+			assert.Equal(t, c.want, Kinds()[kind].Target)
+			assert.Zero(t, testing.AllocsPerRun(10, func() { book.Of(tab.nr[c.call], c.args) }))
 		}
 	}
 }

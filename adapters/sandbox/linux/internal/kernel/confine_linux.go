@@ -66,7 +66,7 @@ const CapDACOverride = unix.CAP_DAC_OVERRIDE
 
 // SetupCaps are the capabilities the helper needs inside its own user namespace until it confines the program.
 func SetupCaps() []uintptr {
-	return []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_DAC_OVERRIDE}
+	return []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP, unix.CAP_SYS_RESOURCE, unix.CAP_DAC_OVERRIDE, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SYS_PTRACE}
 }
 
 // DropCaps leaves the calling thread (and what it starts) no capability but keep; keep < 0 leaves none.

@@ -51,10 +51,22 @@ type response struct {
 
 // Question is one call that waits for an answer.
 type Question struct {
-	id  uint64
-	TID int32 // the asking thread, in this process's pid namespace
-	Map int64 // bytes of shared anonymous memory it wants; 0 when it wants a process
+	id   uint64
+	TID  int32 // the asking thread, in this process's pid namespace
+	NR   uint32
+	Args [6]uint64
 }
+
+// Map is how many bytes of shared anonymous memory it wants; 0 when it is another call.
+func (q *Question) Map() int64 {
+	if q.NR != unix.SYS_MMAP {
+		return 0
+	}
+	return int64(max(1, min(q.Args[1], 1<<62)))
+}
+
+// Connect reports connect(2).
+func (q *Question) Connect() bool { return q.NR == unix.SYS_CONNECT }
 
 // Ask takes the next question; ok is false when the asker is gone by now.
 func Ask(listener int) (q Question, ok bool) {
@@ -62,33 +74,27 @@ func Ask(listener int) (q Question, ok bool) {
 	if _, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); e != 0 {
 		return Question{}, false
 	}
-	q = Question{id: n.id, TID: int32(n.pid)}
-	if n.nr == unix.SYS_MMAP {
-		q.Map = int64(max(1, min(n.args[1], 1<<62)))
-	}
-	return q, true
+	return Question{id: n.id, TID: int32(n.pid), NR: uint32(n.nr), Args: n.args}, true
 }
 
-// Answer lets the call go on, or makes it fail with EAGAIN for a process and ENOMEM for memory. Letting it go on is safe:
-// all that decides are numbers in registers.
-func Answer(listener int, q Question, allow bool) {
-	r := response{id: q.id}
-	if allow {
+// Restart as an answer lets the waiting signals in and then repeats the call, or ends it with EINTR, as signal(7) says.
+const Restart = 512 // ERESTARTSYS
+
+// Answer lets the call go on with 0, or makes it fail with an errno. Letting it go on is safe where all that decides are
+// numbers in registers, or where something else than the answer is the boundary.
+func Answer(listener int, q Question, errno uint32) {
+	r := response{id: q.id, error: -int32(errno)}
+	if errno == 0 {
 		r.flags = unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE
-	} else {
-		r.error = -int32(unix.EAGAIN)
-		if q.Map > 0 {
-			r.error = -int32(unix.ENOMEM)
-		}
 	}
 	_, _, _ = unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r)))
 }
 
-// Wait polls two descriptors for at most ms milliseconds: input on the first, hang-up on the second.
-func Wait(listener, peer, ms int) (asked, hungUp bool) {
-	fds := [2]unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}, {Fd: int32(peer), Events: 0}}
+// Wait polls two descriptors for at most ms milliseconds: input on both, hang-up on the second.
+func Wait(listener, peer, ms int) (asked, told, hungUp bool) {
+	fds := [2]unix.PollFd{{Fd: int32(listener), Events: unix.POLLIN}, {Fd: int32(peer), Events: unix.POLLIN}}
 	if _, err := unix.Poll(fds[:], ms); err != nil {
-		return false, false
+		return false, false, false
 	}
-	return fds[0].Revents&unix.POLLIN != 0, fds[1].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
+	return fds[0].Revents&unix.POLLIN != 0, fds[1].Revents&unix.POLLIN != 0, fds[1].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
 }
