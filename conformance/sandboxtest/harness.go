@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,24 @@ type Harness struct {
 	Host       Host
 	// Real: programs really run, so that processes, memory, time and signals exist.
 	Real bool
+	// Network is the host's network. Nil only for an adapter whose report lists no network mode: the network part of the
+	// suite runs for each listed mode. Adapters that connect through a resolver and a dialer use an Internet.
+	Network Network
+}
+
+// Network is the world that network local and restricted lead to. Echo servers send back what they get and end when their
+// client ends.
+type Network interface {
+	// Echo starts an echo server at a free port of this machine's loopback, for IPv4 and, when the host has it, IPv6.
+	Echo(t testing.TB) (port uint16, v6 bool)
+	// Free is a loopback port at which nobody listens.
+	Free(t testing.TB) uint16
+	// Name makes a name lead to addresses, from the adapter's next look-up on.
+	Name(name string, addresses ...netip.Addr)
+	// Outside makes an echo server answer at an address that is not this machine's. Other addresses do not answer.
+	Outside(t testing.TB, at netip.AddrPort)
+	// Dialed lists what the adapter has connected to, or tried to, except on the loopback.
+	Dialed() []netip.AddrPort
 }
 
 // Host is the world outside the sandbox, where the suite makes files and looks at them afterwards.
@@ -54,6 +73,8 @@ func Run(t *testing.T, h Harness) {
 	t.Run("streams", s.streams)
 	t.Run("environment", s.environment)
 	t.Run("network", s.network)
+	t.Run("network_local", s.networkLocal)
+	t.Run("network_restricted", s.networkRestricted)
 	t.Run("require", s.require)
 	t.Run("close", s.close)
 	if h.Real {

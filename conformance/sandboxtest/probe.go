@@ -32,6 +32,10 @@ type System interface {
 	Rename(from, to string) error
 	Start(path string) error // runs a program to its end
 	Dial(network, address string) error
+	Echo(address string, n int64) error // send n bytes to an echo server over TCP, end the stream, and get all back, then its end
+	Fan(address string, n int) int      // open n connections at once, echo a little over each that opened; how many worked
+	Resolve(name string) error
+	Own() error // listen on the own loopback at a free port and connect to it
 	Environ() []string
 	Stdin() ([]byte, error)
 	Children(n int) (started int)
@@ -79,6 +83,14 @@ func Interpret(sys System, verbs []string, stdout, stderr io.Writer) int {
 			err = sys.Start(a)
 		case "dial":
 			err = sys.Dial(a, b)
+		case "echo":
+			err = sys.Echo(a, int64(number(b)))
+		case "fan":
+			result = strconv.Itoa(sys.Fan(a, number(b)))
+		case "resolve":
+			err = sys.Resolve(a)
+		case "own":
+			err = sys.Own()
 		case "environ":
 			result = fmt.Sprintf("%q", sys.Environ())
 		case "stdin":
@@ -144,6 +156,12 @@ func flood(w io.Writer, n int) {
 // class puts an error into one of the words that the suite expects.
 func class(err error) string {
 	switch text := err.Error(); {
+	case errors.As(err, new(*net.DNSError)):
+		return "unknown name"
+	case errors.Is(err, ErrRefused), strings.Contains(text, "connection refused"):
+		return "refused"
+	case errors.Is(err, ErrUnreachable), strings.Contains(text, "unreachable"), strings.Contains(text, "no route"):
+		return "unreachable"
 	case errors.Is(err, fs.ErrPermission), strings.Contains(text, "read-only file system"):
 		return "denied"
 	case errors.Is(err, fs.ErrNotExist):
@@ -158,6 +176,13 @@ func class(err error) string {
 		return text
 	}
 }
+
+// Errors that a simulated System gives for what a kernel says of a connection; a name that does not resolve is a
+// *net.DNSError.
+var (
+	ErrRefused     = errors.New("nobody listens there")
+	ErrUnreachable = errors.New("no way leads there")
+)
 
 type realSystem struct{}
 

@@ -18,6 +18,9 @@ func (h *helper) build(mounts []int) error {
 	if err := step("account", h.account()); err != nil {
 		return err
 	}
+	if err := h.listen(); err != nil {
+		return err
+	}
 	attr := kernel.NoDev
 	if !o.TmpExec {
 		attr |= kernel.NoExec

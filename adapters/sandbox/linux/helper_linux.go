@@ -356,7 +356,7 @@ func (h *helper) account() error {
 	for _, f := range [][2]string{
 		{"passwd", "agent:x:" + uid + ":" + gid + ":agent:" + h.order.Tmp + ":/bin/sh\n"},
 		{"group", "agent:x:" + gid + ":\n"},
-		{"hosts", "127.0.0.1 localhost\n::1 localhost\n"},
+		{"hosts", "127.0.0.1 localhost\n::1 localhost\n" + h.order.Network.Hosts},
 	} {
 		if err := kernel.MakeFile(dir, f[0], f[1]); err != nil {
 			return err
@@ -367,5 +367,6 @@ func (h *helper) account() error {
 
 // program assembles the seccomp filter for this run.
 func (h *helper) program() ([]filter.Insn, error) {
-	return filter.Build(h.setup.Arch, filter.Options{CountForks: true})
+	inet := len(h.order.Network.Listen) > 0
+	return filter.Build(h.setup.Arch, filter.Options{CountForks: true, Tell: true, Inet: inet, Connects: inet})
 }

@@ -1,6 +1,11 @@
 package linux
 
-import "time"
+import (
+	"context"
+	"net"
+	"net/netip"
+	"time"
+)
 
 // Options of a Sandbox. The zero value is right for a Broker.
 type Options struct {
@@ -11,11 +16,34 @@ type Options struct {
 	NoSpare bool
 	// PollEvery is how often memory is looked at. Default 10 ms, range 1 ms to 1 s.
 	PollEvery time.Duration
+	// Resolver finds the addresses of the names of network restricted, on the host, when a program connects. Default
+	// net.DefaultResolver.
+	Resolver Resolver
+	// Dialer connects to what a program may reach, on the host. Default a net.Dialer. It is only given addresses that were
+	// judged, never names.
+	Dialer Dialer
+}
+
+// Resolver finds the addresses of a name; *net.Resolver is one.
+type Resolver interface {
+	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
+}
+
+// Dialer connects to an address; *net.Dialer is one. The connection should have CloseWrite, so that the end of a stream can
+// be passed on, as those of package net have.
+type Dialer interface {
+	DialContext(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 func (o Options) withDefaults() Options {
 	if o.RootUID == 0 {
 		o.RootUID = 65533
+	}
+	if o.Resolver == nil {
+		o.Resolver = net.DefaultResolver
+	}
+	if o.Dialer == nil {
+		o.Dialer = &net.Dialer{}
 	}
 	if o.PollEvery == 0 {
 		o.PollEvery = 10 * time.Millisecond

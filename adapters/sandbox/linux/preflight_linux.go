@@ -32,7 +32,7 @@ func (s *Sandbox) Preflight(ctx context.Context) (sandbox.Report, error) {
 	if known == nil {
 		level, missing := judge(s.gather())
 		known = &sandbox.Report{
-			Platform: "linux", Level: level, Abilities: abilities(level), Missing: missing, Baseline: baselineRoots(s.baseline),
+			Platform: "linux", Level: level, Abilities: abilities(level), Missing: missing, Baseline: baselineRoots(s.baseline), Networks: networks(level),
 		}
 		s.mu.Lock()
 		s.report = known
@@ -40,7 +40,7 @@ func (s *Sandbox) Preflight(ctx context.Context) (sandbox.Report, error) {
 	}
 	out := *known
 	out.Abilities, out.Missing, out.Baseline = slices.Clone(out.Abilities), slices.Clone(out.Missing), slices.Clone(out.Baseline)
-	out.Networks = slices.Clone(out.Networks) // none but NetworkNone yet
+	out.Networks = slices.Clone(out.Networks)
 	return out, nil
 }
 

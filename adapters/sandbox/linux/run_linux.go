@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
+	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/relay"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
@@ -21,6 +22,8 @@ type run struct {
 	order  order
 	mounts []int // detached trees for a root Broker, in the order of Binds
 	pipes  *pipes
+
+	endpoints []relay.Endpoint // of the listeners in the order
 }
 
 // newRun looks at everything on the host that the order names.
@@ -36,6 +39,7 @@ func (s *Sandbox) newRun(spec sandbox.Spec) (*run, *fault.Error) {
 		Env: environment(spec.Env, tmp), Processes: spec.Limits.Processes, Memory: spec.Limits.MemoryBytes,
 		Binds: binds(spec), Rules: rules(spec, s.baseline, tmp),
 	}
+	r.order.Network, r.endpoints = planNetwork(spec.Network)
 	if f := r.lookAll(); f != nil {
 		r.close()
 		return nil, f
@@ -133,7 +137,7 @@ func (r *run) attempt(ctx context.Context, start time.Time, c *child) (sandbox.R
 	}
 	r.pipes.start(r.spec)
 	r.s.prepareSpare()
-	last, started, err := follow(c)
+	last, started, flows, err := r.follow(c)
 	why := stop()
 	if err != nil || last.Kind == kindFailed {
 		<-c.gone // nothing answered: the namespace is being torn down
@@ -146,7 +150,7 @@ func (r *run) attempt(ctx context.Context, start time.Time, c *child) (sandbox.R
 			c.release()
 		}()
 	}
-	result := sandbox.Result{ExitCode: -1, Started: started}
+	result := sandbox.Result{ExitCode: -1, Started: started, Flows: flows, Denials: denials(last.Denials, flows)}
 	switch {
 	case err == nil && last.Kind == kindDone: // it ended by itself, also when the kill was already on its way
 		result.End, result.ExitCode, result.Signal = ending(last)
@@ -184,17 +188,23 @@ func (r *run) send(c *child) error {
 	return nil
 }
 
-// follow reads the helper's messages to the last.
-func follow(c *child) (last reply, started bool, err error) {
+// follow reads the helper's messages to the last, and serves the network meanwhile.
+func (r *run) follow(c *child) (last reply, started bool, flows []sandbox.Flow, err error) {
+	n := r.newNetwork(c)
 	for {
-		if last, err = c.next(); err != nil {
-			return last, started, err
+		m, err := c.message()
+		if n.take(m) {
+			continue
+		}
+		last = m.reply
+		if err != nil {
+			return last, started, n.close(false), err
 		}
 		switch last.Kind {
 		case kindStarted:
 			started = true
 		case kindDone, kindFailed:
-			return last, started, nil
+			return last, started, n.close(last.Kind == kindDone && !last.OOM), nil
 		}
 	}
 }

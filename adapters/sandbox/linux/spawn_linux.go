@@ -147,15 +147,38 @@ var errGone = errors.New("the helper ended")
 
 // next waits for a message of the helper.
 func (c *child) next() (r reply, err error) {
-	buf := make([]byte, 16<<10)
-	n, _, err := kernel.Receive(c.ctl, buf)
+	m, err := c.message()
+	for _, fd := range m.fds {
+		kernel.Close(fd)
+	}
+	return m.reply, err
+}
+
+// message is one of the helper's, with the descriptors that came along, or a question about a connection.
+type message struct {
+	reply
+	fds  []int
+	dial []byte
+}
+
+// messageSize is more than any message takes: the last one holds the denials, whose number is bounded.
+const messageSize = 64 << 10
+
+func (c *child) message() (m message, err error) {
+	buf := make([]byte, messageSize)
+	n, fds, err := kernel.Receive(c.ctl, buf)
+	m.fds = fds
 	if err == nil && n == 0 {
 		err = errGone
 	}
-	if err == nil {
-		err = json.Unmarshal(buf[:n], &r)
+	if err == nil && n == dialSize && buf[0] == dialMark {
+		m.dial = buf[:n]
+		return m, nil
 	}
-	return r, err
+	if err == nil {
+		err = json.Unmarshal(buf[:n], &m.reply)
+	}
+	return m, err
 }
 
 func (c *child) kill() { _ = c.proc.Kill() }

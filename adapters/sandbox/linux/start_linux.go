@@ -40,7 +40,13 @@ func (h *helper) start() error {
 	if err != nil {
 		return step("filter", err)
 	}
-	w := &watcher{tree: tree, h: h}
+	w := &watcher{tree: tree, h: h, seen: newSeen()}
+	if w.connects, err = newConnects(w); err != nil {
+		return step("listeners", err)
+	}
+	if w.refusals, err = filter.NewRefusals(h.setup.Arch, w.connects != nil); err != nil {
+		return step("filter", err)
+	}
 	pids, errs, listeners := make(chan int, 1), make(chan error, 1), make(chan int, 1)
 	// Landlock, seccomp and capabilities are per thread. The main thread, at which signal and ptrace checks look, stays
 	// outside the domain; the runtime never gives the confined thread other work.
@@ -183,7 +189,7 @@ func (h *helper) wait(entry int, w *watcher, o *order) error {
 			continue
 		}
 		kernel.KillAll()
-		r := reply{Kind: kindDone, OOM: w.oom.Load()}
+		r := reply{Kind: kindDone, OOM: w.oom.Load(), Denials: w.seen.denials()}
 		if ws.Signaled() {
 			r.Signal = int(ws.Signal())
 		} else {
@@ -208,6 +214,9 @@ type watcher struct {
 	shared   int64     // bytes of shared anonymous memory granted
 	granted  [64]grant // forks that were allowed and whose child was not seen yet
 	known    []int32
+	connects *connects // nil without a network
+	refusals *filter.Refusals
+	seen     *seen
 }
 
 type grant struct {
@@ -220,24 +229,51 @@ func (w *watcher) watch() {
 	every := w.h.setup.Poll
 	last := time.Now()
 	for {
-		asked, gone := kernel.Wait(w.listener, w.h.ctl, int(every/time.Millisecond))
+		asked, told, gone := kernel.Wait(w.listener, w.h.ctl, int(every/time.Millisecond))
 		if gone { // PDEATHSIG's twin: without a Broker there is no run
 			os.Exit(0)
 		}
 		if asked {
 			if q, ok := kernel.Ask(w.listener); ok {
-				if q.Map > 0 {
-					kernel.Answer(w.listener, q, w.mayShare(q.Map))
-				} else {
-					kernel.Answer(w.listener, q, w.mayFork(q.TID))
-				}
+				w.answer(q)
 			}
+		}
+		if w.connects != nil {
+			if told {
+				w.connects.told()
+			}
+			w.connects.tick(time.Now())
 		}
 		if now := time.Now(); now.Sub(last) >= every {
 			last = now
 			w.memory()
 		}
 	}
+}
+
+// answer decides on a call that waits.
+func (w *watcher) answer(q kernel.Question) {
+	if size := q.Map(); size > 0 {
+		kernel.Answer(w.listener, q, errno(w.mayShare(size), syscall.ENOMEM))
+		return
+	}
+	if q.Connect() && w.connects != nil {
+		w.connects.asked(q)
+		return
+	}
+	if kind, no, refused := w.refusals.Of(q.NR, q.Args); refused {
+		w.seen.call(kind)
+		kernel.Answer(w.listener, q, no)
+		return
+	}
+	kernel.Answer(w.listener, q, errno(w.mayFork(q.TID), syscall.EAGAIN))
+}
+
+func errno(allowed bool, otherwise syscall.Errno) uint32 {
+	if allowed {
+		return 0
+	}
+	return uint32(otherwise)
 }
 
 func (w *watcher) memory() {

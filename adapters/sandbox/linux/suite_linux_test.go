@@ -65,5 +65,9 @@ func newBox(t testing.TB) sandbox.Sandbox { return New(Options{}) }
 
 func TestSandbox_Contract(t *testing.T) {
 	entry, roots := probe(t)
-	sandboxtest.Run(t, sandboxtest.Harness{New: newBox, Entry: entry, EntryRoots: roots, Host: host{}, Real: true})
+	internet := &sandboxtest.Internet{}
+	sandboxtest.Run(t, sandboxtest.Harness{
+		New:   func(testing.TB) sandbox.Sandbox { return New(Options{Resolver: internet, Dialer: internet}) },
+		Entry: entry, EntryRoots: roots, Host: host{}, Real: true, Network: internet,
+	})
 }

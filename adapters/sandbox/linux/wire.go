@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
 // What Broker and helper tell each other, as JSON. The helper trusts the Broker; the Broker trusts the helper as far as
@@ -34,6 +35,7 @@ type order struct {
 	TmpExec   bool
 	Processes int
 	Memory    int64
+	Network   networkOrder
 	Mounts    int // descriptors that follow for binds with Passed
 }
 
@@ -120,10 +122,11 @@ type entryOrder struct {
 type kind string
 
 const (
-	kindReady   kind = "ready"
-	kindStarted kind = "started"
-	kindFailed  kind = "failed"
-	kindDone    kind = "done"
+	kindReady     kind = "ready"
+	kindListening kind = "listening" // with the descriptors of listeners
+	kindStarted   kind = "started"
+	kindFailed    kind = "failed"
+	kindDone      kind = "done"
 )
 
 // reply is every message of the helper.
@@ -135,6 +138,9 @@ type reply struct {
 	Exit   int
 	Signal int
 	OOM    bool
+
+	Listeners []int            // listening: the endpoint of each descriptor
+	Denials   []sandbox.Denial // done
 }
 
 func (r reply) fault() *fault.Error {

@@ -84,7 +84,7 @@ func (r *Refusals) Of(nr uint32, args [6]uint64) (kind int, errno uint32, ok boo
 	}
 	switch nr {
 	case r.arch.nr["clone"]:
-		return kindClone, EPERM, true
+		return kindClone, EPERM, uint32(args[0])&(cloneNewNS|cloneParent) != 0 // else a new process, which is asked for as such
 	case r.arch.nr["prlimit64"]:
 		return kindLimit, EPERM, true
 	case r.arch.nr["ioctl"]:
