@@ -27,9 +27,12 @@ type Options struct {
 	// the approved one, and programs find no files.
 	Disk     *Disk
 	Baseline []rights.Root         // reported, and where entries may lie besides the roots
-	Networks []sandbox.NetworkMode // understood besides none
-	Level    sandbox.Level         // default L2; LevelNone cannot be faked (use sandbox/unsupported)
-	Memory   sandbox.Strength      // of the memory limit; default Approximate
+	Networks []sandbox.NetworkMode // reported besides none; nil = local and restricted, empty = no other
+	// World is where network local and restricted lead to. nil = there is none: every listed endpoint takes connections and
+	// answers nothing.
+	World  *World
+	Level  sandbox.Level    // default L2; LevelNone cannot be faked (use sandbox/unsupported)
+	Memory sandbox.Strength // of the memory limit; default Approximate
 }
 
 // Sandbox is the fake. Safe for concurrent use.
@@ -53,6 +56,9 @@ func New(o Options) *Sandbox {
 	}
 	if o.Memory == sandbox.StrengthNone {
 		o.Memory = sandbox.Approximate
+	}
+	if o.Networks == nil {
+		o.Networks = []sandbox.NetworkMode{sandbox.NetworkLocal, sandbox.NetworkRestricted}
 	}
 	life, cancel := context.WithCancel(context.Background())
 	return &Sandbox{options: o, life: life, cancel: cancel}
@@ -129,7 +135,7 @@ func (s *Sandbox) perform(ctx context.Context, spec sandbox.Spec, program Progra
 	defer stop()
 	m := newMachine(s, spec)
 	code := m.call(timed, program)
-	result := sandbox.Result{End: sandbox.EndExited, ExitCode: code, Stdout: m.stdout.Capture(), Stderr: m.stderr.Capture(), Denials: m.denials}
+	result := sandbox.Result{End: sandbox.EndExited, ExitCode: code, Stdout: m.stdout.Capture(), Stderr: m.stderr.Capture(), Denials: m.denials, Flows: m.sums()}
 	switch {
 	case m.outOfMemory:
 		result.End = sandbox.EndMemory

@@ -1,9 +1,12 @@
 package fake_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -53,6 +56,35 @@ func (s system) Daemon(string) error          { return nil }
 func (s system) Orphan(string)                {}
 func (s system) Below(string) (string, error) { return "", errors.ErrUnsupported }
 func (s system) Dial(n, a string) error       { return s.Machine.Dial(n, a) }
+func (s system) Resolve(name string) error    { return s.Machine.Resolve(name) }
+func (s system) Own() error                   { return nil }
+
+func (s system) Echo(address string, n int64) error {
+	c, err := s.Connect(address)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	sent := bytes.Repeat([]byte("x"), int(n))
+	got, err := c.Exchange(sent)
+	if err == nil && !bytes.Equal(got, sent) {
+		err = errors.New("other bytes")
+	}
+	return err
+}
+
+func (s system) Fan(address string, n int) (worked int) {
+	for range n {
+		if c, err := s.Connect(address); err == nil {
+			defer c.Close()
+			if got, err := c.Exchange([]byte("hello")); err == nil && string(got) == "hello" {
+				worked++
+			}
+		}
+	}
+	return worked
+}
+
 func (s system) Children(n int) (started int) {
 	for range n {
 		if s.Fork() == nil {
@@ -69,19 +101,44 @@ func probe(ctx context.Context, m *fake.Machine) int {
 	return sandboxtest.Interpret(system{ctx, m}, m.Args(), m.Stdout(), m.Stderr())
 }
 
-func newBox(disk *fake.Disk) *fake.Sandbox {
+func newBox(disk *fake.Disk, w *fake.World) *fake.Sandbox {
 	return fake.New(fake.Options{
-		Programs: map[string]fake.Program{"/probe/probe": probe}, Default: func(context.Context, *fake.Machine) int { return 0 }, Disk: disk,
+		Programs: map[string]fake.Program{"/probe/probe": probe}, Default: func(context.Context, *fake.Machine) int { return 0 }, Disk: disk, World: w,
 	})
 }
 
+// world is the fake's network as the suite sees it.
+type world struct {
+	*fake.World
+	next atomic.Int64
+}
+
+func echo(b []byte) []byte { return b }
+
+func (w *world) Echo(t testing.TB) (uint16, bool) {
+	port := w.Free(t)
+	for _, a := range []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.IPv6Loopback()} {
+		w.Serve(netip.AddrPortFrom(a, port), echo)
+	}
+	return port, true
+}
+func (w *world) Free(testing.TB) uint16                  { return uint16(20000 + w.next.Add(1)) }
+func (w *world) Outside(_ testing.TB, at netip.AddrPort) { w.Serve(at, echo) }
+
 func TestSandbox_Contract(t *testing.T) {
+	w := &world{World: &fake.World{}}
+	all, _ := net.InterfaceAddrs()
+	for _, a := range all {
+		if n, err := netip.ParsePrefix(a.String()); err == nil {
+			w.Own(n.Addr())
+		}
+	}
 	disk := fake.NewDisk()
 	disk.PutProgram("/probe/probe", "probe")
 	sandboxtest.Run(t, sandboxtest.Harness{
-		New:   func(testing.TB) sandbox.Sandbox { return newBox(disk) },
+		New:   func(testing.TB) sandbox.Sandbox { return newBox(disk, w.World) },
 		Entry: sandbox.Entry{Name: "probe", Path: "/probe/probe"}, EntryRoots: []rights.Root{{Path: "/probe", Rights: rights.Read | rights.Execute}},
-		Host: &host{Disk: disk},
+		Host: &host{Disk: disk}, Network: w,
 	})
 }
 
@@ -143,16 +200,16 @@ func TestMachine_Dial(t *testing.T) {
 	}{
 		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "127.0.0.1:80", "ok"},
 		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "[::1]:80", "ok"},
-		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "127.0.0.1:81", "denied"},
-		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "192.168.0.1:80", "denied"},
+		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "127.0.0.1:81", "unreachable"},
+		{sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{80}, Connections: 1, Bytes: 1}, "192.168.0.1:80", "unreachable"},
 		{sandbox.Network{Mode: sandbox.NetworkRestricted, Hosts: []string{"a.example:443"}, Connections: 1, Bytes: 1}, "a.example:443", "ok"},
-		{sandbox.Network{Mode: sandbox.NetworkRestricted, Hosts: []string{"a.example:443"}, Connections: 1, Bytes: 1}, "b.example:443", "denied"},
+		{sandbox.Network{Mode: sandbox.NetworkRestricted, Hosts: []string{"a.example:443"}, Connections: 1, Bytes: 1}, "b.example:443", "unreachable"},
 	} {
 		s := spec("dial|tcp|" + c.address)
 		s.Network = c.net
 		res, err := box.Run(context.Background(), s)
 		require.NoError(t, err)
 		assert.Contains(t, string(res.Stdout.Head), "-> "+c.want, c.address)
-		assert.Equal(t, c.want == "denied", len(res.Denials) == 1)
+		assert.Equal(t, c.want == "unreachable", len(res.Denials) == 1)
 	}
 }

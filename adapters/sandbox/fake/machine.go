@@ -5,10 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"net"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +33,9 @@ type Machine struct {
 	outOfMemory    bool
 	signal         string
 	denials        []sandbox.Denial
+	open           int   // connections
+	moved          int64 // bytes over all connections
+	flows          []*sandbox.Flow
 }
 
 func newMachine(s *Sandbox, spec sandbox.Spec) *Machine {
@@ -332,20 +333,4 @@ func (m *Machine) Sleep(ctx context.Context, d time.Duration) {
 	case <-ctx.Done():
 		panic(died{})
 	}
-}
-
-// Dial says whether the network mode lets a connection out; nothing is connected.
-func (m *Machine) Dial(network, address string) error {
-	n := m.spec.Network
-	host, port, err := net.SplitHostPort(address)
-	p, perr := strconv.ParseUint(port, 10, 16)
-	switch {
-	case err != nil || perr != nil || !strings.HasPrefix(network, "tcp"):
-	case n.Mode == sandbox.NetworkLocal && slices.Contains([]string{"127.0.0.1", "::1", "localhost"}, host) && slices.Contains(n.Ports, uint16(p)):
-		return nil
-	case n.Mode == sandbox.NetworkRestricted && slices.Contains(n.Hosts, address):
-		return nil
-	}
-	m.denials = append(m.denials, sandbox.Denial{Target: address, Right: "network", Reason: sandbox.CodeNotListed, Times: 1, Seen: true})
-	return fail("dial", address, fs.ErrPermission)
 }
