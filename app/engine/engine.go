@@ -12,6 +12,7 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/core/agent"
 	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/tool"
@@ -19,6 +20,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/ident"
 	"github.com/agent-mcp/agent-mcp/ports/model"
+	reports "github.com/agent-mcp/agent-mcp/ports/report"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/text"
 	"github.com/agent-mcp/agent-mcp/ports/trace"
@@ -58,7 +60,8 @@ type Skills interface {
 	Resource(ctx context.Context, name, rel string) ([]byte, error)
 }
 
-// Deps are the ports. Inspector, Skills, Turn, Trace and Audit may be nil: then nothing is asked, waited for or recorded.
+// Deps are the ports. Inspector, Skills, Turn, Trace, Audit and Reports may be nil: then nothing is asked, waited for, recorded or
+// kept.
 type Deps struct {
 	Model     model.Model // retries included (app/modelcall)
 	Inspector model.Inspector
@@ -71,6 +74,7 @@ type Deps struct {
 	Trace     trace.Sink
 	Catalog   text.Catalog
 	Audit     Audit
+	Reports   reports.Store
 }
 
 // Audit takes the security record (LOG-03). An error means that it could not be stored: then what it records must not go on.
@@ -92,6 +96,7 @@ type Engine struct {
 	cancel  map[string]context.CancelCauseFunc // of started Tasks
 	info    *model.Info                        // what is known of the model, nil = not asked yet
 	audited map[string]service.State           // the last state recorded of every unfinished Task
+	places  map[string]string                  // where the reports of ended Tasks are
 	given   int                                // context in tokens that the server really gave, 0 = not asked yet, unknownContext = no answer
 	running sync.WaitGroup
 }
@@ -107,7 +112,7 @@ func New(cfg Config, deps Deps) *Engine {
 	return &Engine{
 		cfg: cfg, Deps: deps, state: session.New(cfg.Limits),
 		changed: make(chan struct{}), cancel: map[string]context.CancelCauseFunc{},
-		audited: map[string]service.State{},
+		audited: map[string]service.State{}, places: map[string]string{},
 	}
 }
 
@@ -149,6 +154,9 @@ func (e *Engine) feed(ev session.Event) (answers []session.Effect) {
 		case session.Broken:
 			e.emit(trace.Error, "session.broken", audit.Ref{}, trace.F("detail", eff.Fault.Error()))
 		case session.Forgot:
+			for _, id := range eff.Tasks {
+				delete(e.places, id)
+			}
 			e.emit(trace.Debug, "session.forgot", audit.Ref{}, trace.F("tasks", len(eff.Tasks)), trace.F("sessions", len(eff.Sessions)))
 		case session.Drained:
 		default:
@@ -216,17 +224,21 @@ func (e *Engine) Status(_ context.Context, taskID, sessionID string) (service.St
 	}
 	e.mu.Lock()
 	t, f := e.state.Find(taskID, sessionID)
+	place := e.places[taskID]
 	e.mu.Unlock()
 	if f != nil {
 		return service.Status{}, f
 	}
 	v := e.view(t)
+	if t.State.Final() {
+		v.report = place
+	}
 	st := service.Status{
 		TaskID: t.TaskID, SessionID: t.SessionID, State: t.State, Text: render(e.Catalog, v),
 		InputTokens: v.input, OutputTokens: v.output,
 	}
 	if t.State == service.Completed {
-		st.Answer = plain(v.answer)
+		st.Answer = guard.Plain(v.answer)
 	}
 	if v.fault != nil {
 		st.ErrorCode, st.ErrorText = string(v.fault.Code), e.Catalog.Fault(v.fault)

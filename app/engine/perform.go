@@ -23,13 +23,15 @@ type task struct {
 	*Engine
 	scope audit.Ref
 	hands Hands
+	diary diary
 }
 
 // perform runs one started Task to its end and feeds Finished exactly once, after all resources are gone.
 func (e *Engine) perform(ctx context.Context, start session.Start) {
 	defer e.running.Done()
-	t := &task{Engine: e, scope: audit.Ref{Session: start.SessionID, Task: start.TaskID}}
+	t := &task{Engine: e, scope: audit.Ref{Session: start.SessionID, Task: start.TaskID}, diary: diary{began: e.now()}}
 	out := t.run(ctx, start)
+	t.keepReport(start, out)
 	e.feed(session.Finished{
 		At: e.now(), TaskID: start.TaskID, State: out.State, Progress: out.Progress,
 		Answer: out.Answer, Fault: out.Fault, Memory: out.Memory,
@@ -232,10 +234,12 @@ func (t *task) act(ctx context.Context, a agent.Act) (agent.Event, []tool.Result
 		}
 		ref := t.scope
 		ref.PlannerTask, ref.Call = string(a.PlannerTask), c.ID
+		began := t.now()
 		r, ok := t.resource(ctx, ref, c)
 		if !ok {
 			r = t.hands.Do(ctx, ref, c)
 		}
+		t.diary.add(ref.PlannerTask, c, r, t.now().Sub(began))
 		results = append(results, r)
 	}
 	return agent.Observed{CallID: a.CallID, Results: results}, results

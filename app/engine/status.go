@@ -3,9 +3,9 @@ package engine
 import (
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/text"
@@ -27,7 +27,8 @@ const (
 	keyTokens     text.Key = "status.tokens"     // input, output, total
 	keyLastError  text.Key = "status.last_error" // code, message
 	keyAnswer     text.Key = "status.answer"
-	keyCut        text.Key = "status.cut" // bytes
+	keyReport     text.Key = "status.report" // place
+	keyCut        text.Key = "status.cut"    // bytes
 
 	keyStateQueued    text.Key = "state.queued"
 	keyStatePlanning  text.Key = "state.planning"
@@ -58,6 +59,7 @@ type view struct {
 	input, output       int
 	fault               *fault.Error
 	answer              string
+	report              string // where the report is
 }
 
 type stepView struct {
@@ -116,6 +118,9 @@ func render(cat text.Catalog, v view) string {
 	if v.fault != nil {
 		line(keyLastError, map[string]any{"code": string(v.fault.Code), "message": cutText(cat, cat.Fault(v.fault), maxErrorBytes)})
 	}
+	if v.report != "" {
+		line(keyReport, map[string]any{"place": v.report})
+	}
 	if v.answer != "" {
 		b.WriteString("\n" + cat.Text(keyAnswer, nil) + "\n" + cutText(cat, v.answer, maxAnswerBytes) + "\n")
 	}
@@ -148,25 +153,9 @@ func cutRunes(s string, n int) string {
 	return string(r[:n-1]) + "…"
 }
 
-// plain makes foreign words harmless where they are shown: valid UTF-8, line ends as line feeds, and U+FFFD for every other
-// control character and for what reverses the reading direction. They can neither drive a terminal nor fake a line.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r == '\u2028' || r == '\u2029' || r == '\u0085':
-			return '\n'
-		case unicode.Is(unicode.Cc, r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
-			return '\uFFFD'
-		}
-		return r
-	}, strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n"))
-}
-
 // cutText bounds a text at a rune boundary and says what is missing.
 func cutText(cat text.Catalog, s string, limit int) string {
-	s = plain(s)
+	s = guard.Plain(s)
 	if len(s) <= limit {
 		return s
 	}

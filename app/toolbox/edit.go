@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/core/report"
 	"github.com/agent-mcp/agent-mcp/core/tool"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
@@ -178,9 +179,10 @@ func (b *Box) store(ctx context.Context, j *job, h workspace.Handle, data []byte
 	k := backup{path: before.Path, fresh: !before.Exists}
 	kind, was := tool.EffectCreated, ""
 	var want *workspace.Identity
+	var old []byte
 	if before.Exists {
-		old, err := b.whole(ctx, h)
-		if err != nil {
+		var err error
+		if old, err = b.whole(ctx, h); err != nil {
 			return err
 		}
 		was = digest(old)
@@ -199,7 +201,7 @@ func (b *Box) store(ctx context.Context, j *job, h workspace.Handle, data []byte
 	if err := b.verify(ctx, k, info, sum); err != nil {
 		return err
 	}
-	return b.effect(j, tool.Effect{Kind: kind, Path: info.Path, SHA256: sum, Before: was})
+	return b.effect(j, tool.Effect{Kind: kind, Path: info.Path, SHA256: sum, Before: was, Diff: report.Diff(old, data)})
 }
 
 // verify reads what was written. A file that is another one by now belongs to somebody else and is left alone.

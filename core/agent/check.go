@@ -235,6 +235,7 @@ func slashed(p string) string {
 
 // effect files one observed effect.
 func (m *machine) effect(e tool.Effect) {
+	e.Diff = "" // for people; a Session keeps no content
 	m.work.Effects = last(push(m.work.Effects, e), maxEvidence)
 	if e.Mutates() {
 		m.work.Mutating++

@@ -177,6 +177,9 @@ var secretForms = regexp.MustCompile(strings.Join([]string{
 	`\bssh-(rsa|ed25519|dss) AAAA`,
 }, "|"))
 
+// Secret reports whether a text holds what looks like a credential.
+func Secret(s string) bool { return secretShape(s) }
+
 func secretShape(s string) bool { return secretForms.MatchString(s) }
 
 // image reports whether s begins as PNG, JPEG, GIF or WebP data, raw or Base64, or as a data URL.

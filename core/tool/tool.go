@@ -70,6 +70,7 @@ type Effect struct {
 	Alias  string // EffectRan
 	Exit   int    // EffectRan: exit code, -1 when it did not exit by itself
 	End    string // EffectRan: how it ended ("exited", "timed_out", …)
+	Diff   string // EffectCreated, EffectChanged: what changed, for people (core/report.Diff); no Session keeps it
 }
 
 // Mutates reports whether the effect is a side effect.

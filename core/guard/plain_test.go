@@ -1,4 +1,4 @@
-package engine
+package guard
 
 import (
 	"testing"
@@ -18,6 +18,6 @@ func TestPlain(t *testing.T) {
 		"\xff\xfe ok":                      "\uFFFD ok",
 		"family 👨\u200d👩\u200d👧 joins with U+200D": "family 👨\u200d👩\u200d👧 joins with U+200D",
 	} {
-		require.Equal(t, want, plain(in))
+		require.Equal(t, want, Plain(in))
 	}
 }

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/core/agent"
+	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/guard"
+	"github.com/agent-mcp/agent-mcp/core/report"
+	"github.com/agent-mcp/agent-mcp/core/session"
+	"github.com/agent-mcp/agent-mcp/core/tool"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	reports "github.com/agent-mcp/agent-mcp/ports/report"
+	"github.com/agent-mcp/agent-mcp/ports/trace"
+)
+
+// diary collects what the report of a Task tells.
+type diary struct {
+	began   time.Time
+	steps   []report.Step
+	dropped int
+}
+
+func (d *diary) add(planner string, c tool.Call, r tool.Result, took time.Duration) {
+	if len(d.steps) == report.MaxSteps {
+		d.dropped++
+		return
+	}
+	r.Text, c.Content, c.Old, c.New, c.Stdin = "", "", "", "", "" // bodies; the effects hold the difference
+	d.steps = append(d.steps, report.Step{PlannerTask: planner, Call: c, Result: r, Took: took})
+}
+
+// keepReport stores the report of a Task that ends now. A report that cannot be kept changes nothing else.
+func (t *task) keepReport(start session.Start, out agent.Outcome) {
+	if t.Reports == nil {
+		return
+	}
+	ended := t.now()
+	words := report.Markdown(t.Catalog, report.Task{
+		TaskID: start.TaskID, SessionID: start.SessionID, Model: t.cfg.Agent.Model, Began: t.diary.began, Ended: ended,
+		Request: start.Request, State: t.Catalog.Text(stateKey(out.State), nil),
+		Plan: out.Progress.Plan, Steps: t.diary.steps, Dropped: t.diary.dropped,
+		Iterations: out.Progress.Iterations, Replans: out.Progress.Replans, Input: out.Progress.InputTokens, Output: out.Progress.OutputTokens,
+		Fault: out.Fault, Answer: out.Answer,
+	})
+	entry := reports.Entry{Task: start.TaskID, State: string(out.State), Title: title(start.Request), Ended: ended.UTC().Truncate(time.Second)}
+	place, err := t.Reports.Put(context.Background(), entry, words) // also for a Task that was cancelled
+	if err != nil {
+		t.emit(trace.Warn, "report.failed", t.scope, trace.F("detail", err.Error()), trace.F("code", string(fault.CodeOf(err))))
+	}
+	if place == "" {
+		return
+	}
+	t.mu.Lock()
+	t.places[start.TaskID] = place
+	t.mu.Unlock()
+}
+
+// title is the first line of a request that says something, unless it looks like a credential.
+func title(request string) string {
+	for l := range strings.Lines(guard.Plain(request)) {
+		if l = cutRunes(l, maxTitleRunes); l == "" {
+			continue
+		}
+		if audit.Secret(l) {
+			return "…"
+		}
+		return strings.ToValidUTF8(l[:min(len(l), reports.MaxTitle)], "")
+	}
+	return ""
+}

@@ -1,0 +1,310 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/guard"
+	"github.com/agent-mcp/agent-mcp/core/taskgraph"
+	"github.com/agent-mcp/agent-mcp/core/tool"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/text"
+)
+
+// Task is everything a report tells.
+type Task struct {
+	TaskID, SessionID   string
+	Model               string
+	Began, Ended        time.Time
+	Request             string
+	State               string // in the owner's language
+	Plan                taskgraph.View
+	Steps               []Step // in their order
+	Dropped             int    // steps that MaxSteps left out
+	Iterations, Replans int
+	Input, Output       int // tokens
+	Fault               *fault.Error
+	Answer              string
+}
+
+// Step is one Internal Tool call with what was observed.
+type Step struct {
+	PlannerTask string
+	Call        tool.Call
+	Result      tool.Result
+	Took        time.Duration
+}
+
+// Bounds of one report.
+const (
+	MaxSteps     = 400
+	maxBody      = 64 << 10 // request, answer
+	maxDiffTotal = 256 << 10
+	maxShownArgs = 200 // runes of a command line
+)
+
+// Texts.
+const (
+	keyTitle    text.Key = "report.title"       // state
+	keyIDs      text.Key = "report.ids"         // task, session
+	keyTime     text.Key = "report.time"        // began, ended, took
+	keyModel    text.Key = "report.model"       // model
+	keyTokens   text.Key = "report.tokens"      // input, output, iterations, replans
+	keyFault    text.Key = "report.fault"       // code, message
+	keyRequest  text.Key = "report.request"     //
+	keyPlan     text.Key = "report.plan"        //
+	keyPlanHead text.Key = "report.planhead"    // the table's header: step, title, planned, used
+	keyDone     text.Key = "report.done"        //
+	keyNothing  text.Key = "report.nothing"     //
+	keyDropped  text.Key = "report.dropped"     // count
+	keyOK       text.Key = "report.ok"          //
+	keyFailed   text.Key = "report.step_failed" // code
+	keyDenied   text.Key = "report.denied"      // code
+	keyExit     text.Key = "report.exit"        // code
+	keyEnd      text.Key = "report.end"         // end
+	keyRefused  text.Key = "report.refused"     //
+	keyAnswer   text.Key = "report.answer"      //
+	keyHidden   text.Key = "report.hidden"      // a line that looks like a credential
+	keyCut      text.Key = "report.cut"         // bytes
+)
+
+// Markdown writes the report in the catalogue's language.
+func Markdown(cat text.Catalog, t Task) string {
+	w := &writer{cat: cat, room: maxDiffTotal}
+	w.head(t)
+	w.section(keyRequest)
+	w.block("", t.Request)
+	if len(t.Plan.Tasks) > 0 {
+		w.plan(t.Plan)
+	}
+	w.section(keyDone)
+	w.steps(t)
+	w.refusals(t.Steps)
+	if t.Answer != "" {
+		w.section(keyAnswer)
+		w.block("", t.Answer)
+	}
+	return w.out.String()
+}
+
+type writer struct {
+	out  strings.Builder
+	cat  text.Catalog
+	room int // bytes of differences left
+}
+
+func (w *writer) say(key text.Key, kv ...any) string {
+	args := map[string]any{}
+	for i := 0; i+1 < len(kv); i += 2 {
+		args[fmt.Sprint(kv[i])] = kv[i+1]
+	}
+	return w.cat.Text(key, args)
+}
+
+func (w *writer) section(key text.Key) { w.out.WriteString("\n## " + w.say(key) + "\n\n") }
+
+func (w *writer) item(s string) { w.out.WriteString("- " + s + "\n") }
+
+func (w *writer) head(t Task) {
+	w.out.WriteString("# " + w.say(keyTitle, "state", t.State) + "\n\n")
+	w.item(w.say(keyIDs, "task", code(t.TaskID), "session", code(t.SessionID)))
+	w.item(w.say(keyTime, "began", t.Began.UTC().Format(time.RFC3339), "ended", t.Ended.UTC().Format(time.RFC3339), "took", t.Ended.Sub(t.Began).Round(time.Millisecond).String()))
+	w.item(w.say(keyModel, "model", code(t.Model)))
+	w.item(w.say(keyTokens, "input", t.Input, "output", t.Output, "iterations", t.Iterations, "replans", t.Replans))
+	if t.Fault != nil {
+		w.item(w.say(keyFault, "code", code(string(t.Fault.Code)), "message", w.inline(w.cat.Fault(t.Fault))))
+	}
+}
+
+func (w *writer) plan(p taskgraph.View) {
+	w.section(keyPlan)
+	w.out.WriteString(w.say(keyPlanHead) + "\n| --- | --- | ---: | ---: |\n")
+	for _, n := range p.Tasks {
+		fmt.Fprintf(&w.out, "| %s %s | %s | %d | %d |\n", mark(n.State), code(string(n.ID)), strings.ReplaceAll(w.inline(n.Title), "|", `\|`),
+			n.Class.Tokens(), n.Usage.Input+n.Usage.Output)
+	}
+}
+
+func mark(s taskgraph.State) string {
+	switch s {
+	case taskgraph.Completed:
+		return "✓"
+	case taskgraph.Failed:
+		return "✗"
+	}
+	return "–"
+}
+
+func (w *writer) steps(t Task) {
+	if len(t.Steps) == 0 {
+		w.out.WriteString(w.say(keyNothing) + "\n")
+		return
+	}
+	titles := map[string]string{}
+	for _, n := range t.Plan.Tasks {
+		titles[string(n.ID)] = n.Title
+	}
+	last := ""
+	for i, s := range t.Steps {
+		if s.PlannerTask != last || i == 0 {
+			last = s.PlannerTask
+			if title := w.inline(titles[last]); title != "" {
+				w.out.WriteString("\n### " + title + "\n\n")
+			}
+		}
+		w.step(s)
+	}
+	if t.Dropped > 0 {
+		w.item(w.say(keyDropped, "count", t.Dropped))
+	}
+}
+
+// step is one line, and the difference it made.
+func (w *writer) step(s Step) {
+	w.item(code(string(s.Call.Name)) + " " + w.subject(s.Call) + " — " + w.outcome(s))
+	for _, e := range s.Result.Effects {
+		if e.Diff == "" {
+			continue
+		}
+		if w.room -= len(e.Diff); w.room < 0 {
+			return
+		}
+		w.block("diff", e.Diff)
+	}
+}
+
+func (w *writer) subject(c tool.Call) string {
+	switch {
+	case c.Name == tool.Run:
+		line := []rune(strings.Join(append([]string{c.Alias}, c.Args...), " "))
+		if len(line) > maxShownArgs {
+			line = append(line[:maxShownArgs], '…')
+		}
+		return w.codeOf(string(line))
+	case c.Dest != "":
+		return w.codeOf(c.Path) + " → " + w.codeOf(c.Dest)
+	case c.Pattern != "":
+		return w.codeOf(c.Pattern) + " " + w.codeOf(c.Path)
+	}
+	return w.codeOf(c.Path)
+}
+
+func (w *writer) outcome(s Step) string {
+	r := s.Result
+	switch {
+	case r.Denied:
+		return w.say(keyDenied, "code", code(string(r.Fault.Code)))
+	case r.Fault != nil:
+		return w.say(keyFailed, "code", code(string(r.Fault.Code)))
+	}
+	for _, e := range r.Effects {
+		if e.Kind != tool.EffectRan {
+			continue
+		}
+		took := " (" + s.Took.Round(10*time.Millisecond).String() + ")"
+		if e.Exit >= 0 {
+			return w.say(keyExit, "code", e.Exit) + took
+		}
+		return w.say(keyEnd, "end", e.End) + took
+	}
+	return w.say(keyOK)
+}
+
+// refusals lists what the owner's policy refused, once each.
+func (w *writer) refusals(steps []Step) {
+	seen := map[string]bool{}
+	for _, s := range steps {
+		if !s.Result.Denied {
+			continue
+		}
+		line := code(string(s.Call.Name)) + " " + w.subject(s.Call) + " — " + w.inline(w.cat.Fault(s.Result.Fault))
+		if seen[line] {
+			continue
+		}
+		if len(seen) == 0 {
+			w.section(keyRefused)
+		}
+		seen[line] = true
+		w.item(line)
+	}
+}
+
+// inline makes foreign words one harmless line of Markdown.
+func (w *writer) inline(s string) string {
+	s = strings.Join(strings.Fields(guard.Plain(s)), " ")
+	if audit.Secret(s) {
+		return w.say(keyHidden)
+	}
+	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", "&lt;", "#", `\#`).Replace(s)
+}
+
+func (w *writer) codeOf(s string) string {
+	if s == "" {
+		return ""
+	}
+	if audit.Secret(s) {
+		return w.say(keyHidden)
+	}
+	return code(s)
+}
+
+// code is a code span that its content cannot end.
+func code(s string) string {
+	s = strings.Join(strings.Fields(guard.Plain(s)), " ")
+	fence := strings.Repeat("`", longest(s, '`')+1)
+	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}
+
+// block is a code block that its content cannot end. Lines that look like a credential are left out.
+func (w *writer) block(kind, s string) {
+	s = guard.Plain(s)
+	left := 0
+	if len(s) > maxBody {
+		keep := strings.ToValidUTF8(s[:maxBody], "")
+		s, left = keep, len(s)-len(keep)
+	}
+	lines := strings.Split(strings.TrimRight(s, "\n"), "\n")
+	for i, l := range hide(lines) {
+		if l {
+			lines[i] = w.say(keyHidden)
+		}
+	}
+	fence := strings.Repeat("`", max(3, longest(s, '`')+1))
+	w.out.WriteString(fence + kind + "\n" + strings.Join(lines, "\n") + "\n" + fence + "\n")
+	if left > 0 {
+		w.out.WriteString(w.say(keyCut, "bytes", strconv.Itoa(left)) + "\n")
+	}
+}
+
+// hide marks lines that look like a credential, and everything between the lines of a private key.
+func hide(lines []string) []bool {
+	out := make([]bool, len(lines))
+	inside := false
+	for i, l := range lines {
+		out[i] = inside || audit.Secret(l)
+		switch {
+		case strings.Contains(l, "-----BEGIN ") && strings.Contains(l, "PRIVATE KEY"):
+			inside = true
+		case inside && strings.Contains(l, "-----END "):
+			inside = false
+		}
+	}
+	return out
+}
+
+func longest(s string, c byte) (most int) {
+	n := 0
+	for i := range len(s) {
+		if n++; s[i] != c {
+			n = 0
+		}
+		most = max(most, n)
+	}
+	return most
+}
