@@ -15,6 +15,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/image"
 	"github.com/agent-mcp/agent-mcp/ports/keep"
+	"github.com/agent-mcp/agent-mcp/ports/report"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/settings"
@@ -86,6 +87,8 @@ type Deps struct {
 	// A server works with what was read here (Effective). nil = there are none.
 	Skills func(ctx context.Context, cfg config.Config) (all skill.Catalogue, warnings []*fault.Error, err error)
 	Prompt func(cfg config.Config) (string, error)
+	// Reports is where a configuration's Tasks left their reports, for show. nil = nowhere.
+	Reports func(cfg config.Config) report.Store
 }
 
 // Service implements service.Administrator. Safe for concurrent use; two applies at once end with one of the two.

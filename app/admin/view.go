@@ -22,17 +22,27 @@ func (s *Service) Show(ctx context.Context, path string) (service.View, error) {
 	if err != nil {
 		return service.View{}, err
 	}
-	snap, err := s.stored(ctx, p.cfg)
-	switch {
+	var v service.View
+	switch snap, err := s.stored(ctx, p.cfg); {
 	case err == nil:
-		return p.view(&snap, nil), nil
+		v = p.view(&snap, nil)
 	case codeIs(err, snapshot.CodeNone):
-		return p.view(nil, nil), nil
+		v = p.view(nil, nil)
 	case ctx.Err() != nil:
 		return service.View{}, fault.From(ctx.Err())
+	default:
+		v = p.view(nil, fault.From(err))
 	}
-	return p.view(nil, fault.From(err)), nil
+	if s.d.Reports != nil {
+		if v.Tasks, err = s.d.Reports(p.cfg).Last(ctx, lastTasks); err != nil {
+			v.Warnings = append(v.Warnings, fault.From(err))
+		}
+	}
+	return v, nil
 }
+
+// lastTasks is how many Tasks Show lists.
+const lastTasks = 10
 
 // view puts everything into one value. damaged is why a stored snapshot cannot be used.
 func (p *prepared) view(applied *change.Snapshot, damaged *fault.Error) service.View {

@@ -20,6 +20,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/conformance/golden"
 	"github.com/agent-mcp/agent-mcp/locales"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/report"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/service"
@@ -279,6 +280,7 @@ func sampleView() service.View {
 			{Alias: "python", Written: "/usr/bin/python3", Path: "/usr/bin/python3.11", SHA256: sum, RuntimeRoot: "/usr/lib/python3.11", Approved: true},
 			{Alias: "sh", Written: "/bin/sh", Path: "/usr/bin/dash", SHA256: sum, Shell: true},
 		},
+		Tasks:     []report.Kept{{Entry: report.Entry{Task: "t", State: "failed", Title: "write the report", Ended: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}, Place: "/s/reports/x.md"}},
 		Network:   service.NetworkRow{Mode: sandbox.NetworkRestricted, Endpoints: []string{"api.example.com:443", "files.example.com:443", "packages.example.com:443", "mirror.example.com:443"}},
 		Resources: service.ResourceRow{Profile: "normal", MemoryMiB: 4096, Processes: 16, Timeout: 30 * time.Minute, Require: sandbox.Approximate},
 		Host: sandbox.Report{Platform: "linux", Level: sandbox.L2, Missing: []*fault.Error{fault.New("consent.nobody")}, Abilities: []sandbox.Ability{

@@ -21,6 +21,7 @@ const (
 	keyModel       text.Key = "view.model"
 	keySkills      text.Key = "view.skills"
 	keyNoSkills    text.Key = "view.no_skills"
+	keyTasks       text.Key = "view.tasks"
 	keyHost        text.Key = "view.host"
 	keyHostLevel   text.Key = "view.host_level" // args: platform, level
 	keyFilesystem  text.Key = "view.filesystem"

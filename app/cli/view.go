@@ -32,6 +32,7 @@ func Show(v service.View, c text.Catalog, style Style) string {
 	if v.Standing != service.Current || len(v.Changes) > 0 {
 		s.difference()
 	}
+	s.tasks()
 	s.faults(keyDrift, v.Drift, yellow)
 	s.faults(keyProblems, v.Problems, red)
 	s.faults(keyWarnings, v.Warnings, yellow)
@@ -100,6 +101,20 @@ func (s *screen) skills() {
 			names = s.t(keyNoSkills)
 		}
 		s.text(4, "", names, "")
+	}
+}
+
+// tasks lists the last Tasks with where their reports are.
+func (s *screen) tasks() {
+	if len(s.v.Tasks) == 0 {
+		return
+	}
+	s.title(s.t(keyTasks), "")
+	for _, k := range s.v.Tasks {
+		s.text(2, "", k.Ended.UTC().Format("2006-01-02 15:04 UTC")+"  "+s.t(text.Key("state."+k.State))+"  "+k.Title, "")
+		if k.Place != "" {
+			s.text(4, "", k.Place, "")
+		}
 	}
 }
 

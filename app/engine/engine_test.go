@@ -16,6 +16,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/adapters/ident/random"
 	ledgermem "github.com/agent-mcp/agent-mcp/adapters/ledger/mem"
 	"github.com/agent-mcp/agent-mcp/adapters/model/scripted"
+	reportmem "github.com/agent-mcp/agent-mcp/adapters/report/mem"
 	"github.com/agent-mcp/agent-mcp/adapters/text/goi18n"
 	tracemem "github.com/agent-mcp/agent-mcp/adapters/trace/mem"
 	turnmem "github.com/agent-mcp/agent-mcp/adapters/turn/mem"
@@ -74,6 +75,7 @@ type world struct {
 	hands  *hands
 	model  *scripted.Model
 	ledger *ledgermem.Ledger
+	report *reportmem.Store
 	trace  *tracemem.Sink
 }
 
@@ -98,7 +100,7 @@ func newWorldWith(t *testing.T, lang string, m model.Model, queued int) *world {
 	require.NoError(t, err)
 	w := &world{
 		hands:  &hands{files: map[string]string{}},
-		ledger: ledgermem.New(), trace: tracemem.New(),
+		ledger: ledgermem.New(), report: reportmem.New(9), trace: tracemem.New(),
 	}
 	w.Engine = engine.New(engine.Config{
 		Agent:  agent.Settings{Model: "m", MaxIterations: 32, Workspace: "/project"},
@@ -111,7 +113,7 @@ func newWorldWith(t *testing.T, lang string, m model.Model, queued int) *world {
 		Model: m,
 		Hands: func(context.Context, audit.Ref) (engine.Hands, error) { return w.hands, nil },
 		Turn:  turnmem.New(), Clock: system.New(), Ident: random.New(), Trace: w.trace, Catalog: cat,
-		Audit: auditor.New(w.ledger, "test", ""),
+		Audit: auditor.New(w.ledger, "test", ""), Reports: w.report,
 	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -166,6 +168,10 @@ func TestEngine_RunsATaskToItsAnswer(t *testing.T) {
 	require.Contains(t, st.Text, "the work")
 	require.NotContains(t, st.Text, "write_file", "MCP-STS-03: no Internal Tool names")
 	require.Equal(t, []string{"task.state:queued", "task.state:planning", "task.state:running", "task.state:completed"}, w.kinds(t))
+	told := w.report.Text(st.TaskID)
+	for _, part := range []string{"# Task report: finished", "write hi into a.txt", "the work", "`write_file` `a.txt` — done", "## Answer", "a.txt now says hi."} {
+		require.Contains(t, told, part)
+	}
 	rep, err := audit.Verify(func(fn func([]byte) bool) error { return w.ledger.Lines(context.Background(), fn) })
 	require.NoError(t, err)
 	require.True(t, rep.Whole())
@@ -191,6 +197,7 @@ func TestEngine_SpeaksJapanese(t *testing.T) {
 	require.Equal(t, service.Failed, st.State)
 	require.Contains(t, st.Text, "状態: 失敗 (failed)")
 	require.Contains(t, st.Text, "直近のエラー")
+	require.Contains(t, w.report.Text(st.TaskID), "# タスクの報告: 失敗")
 }
 
 // SEC: cancel at every state ends as cancelled, with resources given back (planning → cancelled is [D] of section 2).

@@ -282,6 +282,9 @@ func TestWrite(t *testing.T) { // EDT-01, AGT-07
 	r := b.do(tool.Call{Name: tool.Write, Path: "src/pkg/a.py", Content: "x\ny"})
 	require.Nil(t, r.Fault)
 	assert.Equal(t, "created src/pkg/a.py: 2 lines, 3 bytes", r.Text)
+	last := &r.Effects[len(r.Effects)-1]
+	assert.Equal(t, "@@ -1 +1 @@\n+x\n+y\n+\\ no newline at the end\n", last.Diff)
+	last.Diff = ""
 	assert.Equal(t, []tool.Effect{
 		{Kind: tool.EffectMadeDir, Path: "/w/src"},
 		{Kind: tool.EffectMadeDir, Path: "/w/src/pkg"},

@@ -74,6 +74,7 @@ func (s *server) work(ctx context.Context) error {
 		Turn:  turnflock.New(stateDir(cfg, "turns"), s.eff.ID),
 		Me:    turn.Holder{Instance: s.id, PID: os.Getpid()},
 		Clock: system.New(), Ident: random.New(), Trace: s.trace, Catalog: s.eff.Catalog, Audit: s.audit,
+		Reports: reports(cfg),
 	})
 	if info != nil {
 		s.engine.Know(*info)

@@ -17,6 +17,7 @@ import (
 	imagefile "github.com/agent-mcp/agent-mcp/adapters/image/file"
 	keepfile "github.com/agent-mcp/agent-mcp/adapters/keep/file"
 	ledgerfile "github.com/agent-mcp/agent-mcp/adapters/ledger/file"
+	reportfile "github.com/agent-mcp/agent-mcp/adapters/report/file"
 	"github.com/agent-mcp/agent-mcp/adapters/settings/koanf"
 	snapshotfile "github.com/agent-mcp/agent-mcp/adapters/snapshot/file"
 	"github.com/agent-mcp/agent-mcp/adapters/text/goi18n"
@@ -27,6 +28,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/policy"
 	"github.com/agent-mcp/agent-mcp/locales"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/report"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/snapshot"
 	"github.com/agent-mcp/agent-mcp/ports/text"
@@ -105,11 +107,17 @@ func Admin(catalog loadCatalog, box sandbox.Sandbox, in io.Reader, out io.Writer
 		Catalog: func(_ context.Context, cfg config.Config) (text.Catalog, error) {
 			return catalog(cfg.Application.Language, cfg.Application.LocalesDir)
 		},
-		Record: recordOnce,
-		Checks: []admin.Check{checkTransport},
-		Skills: readSkills,
-		Prompt: userPrompt,
+		Record:  recordOnce,
+		Checks:  []admin.Check{checkTransport},
+		Skills:  readSkills,
+		Prompt:  userPrompt,
+		Reports: func(cfg config.Config) report.Store { return reports(cfg) },
 	})
+}
+
+// reports is where the configuration's Tasks leave their reports.
+func reports(cfg config.Config) *reportfile.Store {
+	return reportfile.New(filepath.Join(stateDir(cfg, "reports"), config.ID(cfg.Path)), cfg.MCP.Tasks.MaxKept)
 }
 
 func stateDir(cfg config.Config, part string) string {

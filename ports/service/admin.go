@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/report"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/text"
@@ -81,6 +82,8 @@ type View struct {
 	Network    NetworkRow
 	Resources  ResourceRow
 	Host       sandbox.Report
+
+	Tasks []report.Kept // the last ones, the newest first; Show only
 }
 
 // FileRow is one line of the filesystem matrix.
