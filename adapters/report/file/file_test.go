@@ -16,7 +16,9 @@ import (
 )
 
 func TestStore_Contract(t *testing.T) {
-	reporttest.Run(t, func(t *testing.T, keep int) report.Store { return file.New(filepath.Join(t.TempDir(), "reports"), keep) })
+	reporttest.Run(t, func(t *testing.T, keep int) report.Store {
+		return file.New(filepath.Join(t.TempDir(), "reports"), keep)
+	})
 }
 
 // A report is its owner's alone, and stands beside nothing half written.
