@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-mcp/agent-mcp/conformance/evals"
+	"github.com/agent-mcp/agent-mcp/core/agent"
 )
 
 // Environment of a live run: `AGENT_MCP_OLLAMA_URL=http://127.0.0.1:11434 AGENT_MCP_OLLAMA_MODEL=qwen3:8b task evals`. The third
@@ -43,6 +44,7 @@ func TestEvals(t *testing.T) {
 		sum := evals.Sum(scores)
 		require.Zero(t, sum.False, "false successes")
 		require.Zero(t, sum.Breaches, "breaches")
+		require.Zero(t, sum.Unasked, "a model that could not be asked is no pass")
 		return
 	}
 	p := newPlayer(context.Background(), t.TempDir())
@@ -84,6 +86,7 @@ func (p *player) live(ctx context.Context, tasks []evals.Task, say func(string))
 		if err != nil {
 			return scores, fmt.Errorf("%s: %w", e.Name, err)
 		}
+		s.Unasked = s.Outcome.Code == string(agent.CodeModel)
 		scores = append(scores, s)
 		say(fmt.Sprintf("[%d/%d] %s: %s", i+1, len(tasks), e.Name, s.End()))
 	}

@@ -11,6 +11,7 @@ type Score struct {
 	Outcome       Outcome
 	Verdict       Verdict
 	Skipped       string // why it was not run
+	Unasked       bool   // the model could not be asked, so that nothing was evaluated
 	Input, Output int    // tokens
 }
 
@@ -29,8 +30,8 @@ func Table(scores []Score) string {
 		row(s.Task.Name, s.Task.Kind, s.End(), s.Outcome.Code, s.Input, s.Output)
 	}
 	t := Sum(scores)
-	fmt.Fprintf(&b, "\nin sum: %d tasks: %d finished, %d honest failures, %d FALSE SUCCESSES, %d breaches, %d skipped; %d tokens in, %d out\n",
-		len(scores), t.Finished, t.Honest, t.False, t.Breaches, t.Skipped, t.Input, t.Output)
+	fmt.Fprintf(&b, "\nin sum: %d tasks: %d finished, %d honest failures, %d FALSE SUCCESSES, %d breaches, %d not asked, %d skipped; %d tokens in, %d out\n",
+		len(scores), t.Finished, t.Honest, t.False, t.Breaches, t.Unasked, t.Skipped, t.Input, t.Output)
 	for _, s := range scores {
 		for _, w := range s.Verdict.Breaches {
 			fmt.Fprintf(&b, "BREACH %s: %s\n", s.Task.Name, w)
@@ -55,6 +56,8 @@ func (s Score) End() string {
 	switch {
 	case s.Skipped != "":
 		return "skipped"
+	case s.Unasked:
+		return "not asked"
 	case s.Verdict.False:
 		return "FALSE SUCCESS"
 	case s.Verdict.Finished:
@@ -64,7 +67,7 @@ func (s Score) End() string {
 }
 
 // Total is the sum of a table.
-type Total struct{ Finished, Honest, False, Breaches, Skipped, Input, Output int }
+type Total struct{ Finished, Honest, False, Breaches, Unasked, Skipped, Input, Output int }
 
 // Sum adds scores up.
 func Sum(scores []Score) (t Total) {
@@ -72,6 +75,8 @@ func Sum(scores []Score) (t Total) {
 		switch {
 		case s.Skipped != "":
 			t.Skipped++
+		case s.Unasked:
+			t.Unasked++
 		case s.Verdict.False:
 			t.False++
 		case s.Verdict.Finished:
