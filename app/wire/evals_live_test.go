@@ -49,7 +49,7 @@ func TestEvals_Live(t *testing.T) {
 		"false success": {bye, "files/create-file", 1, []string{
 			"1 tasks: 0 finished, 0 honest failures, 1 FALSE SUCCESSES", `FALSE SUCCESS files/create-file: workspace/hello.txt is "Bye, world!"`,
 		}},
-		"no model": {nil, "read/explain-only", 1, []string{"1 not asked"}},
+		"no model":      {nil, "read/explain-only", 1, []string{"1 not asked"}},
 		"only scripted": {bye, "fault/quota", 0, []string{"1 skipped", "only for the scripted model"}},
 	} {
 		t.Run(name, func(t *testing.T) {

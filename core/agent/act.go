@@ -265,6 +265,7 @@ func (m *machine) take(results []tool.Result) []observation {
 func (m *machine) result(p *pending, r tool.Result) Cause {
 	p.Act = false
 	m.touch(p.Call)
+	m.ran(p.Call, r.Effects)
 	if r.Fault != nil && r.Fault.Code == workspace.CodeNotFound && p.Call.Path != "" {
 		m.work.Absent = last(push(m.work.Absent, slashed(p.Call.Path)), maxEvidence)
 	}

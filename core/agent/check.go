@@ -115,7 +115,8 @@ func (m *machine) anyMutation() bool {
 
 // missing lists the expected effects that were not observed. A file counts when its last observed state was made in this
 // Task and still stands: not removed, moved away, or changed back. A file that a program made counts once it was read
-// after the program ran. A program counts when its last run in this Planner Task ended with the expected exit code.
+// after the program ran. A program counts when its last run in this Planner Task ended with the expected exit code, and none of the
+// files that the request or the title names ended badly at its last run.
 func (m *machine) missing(n taskgraph.Node) []string {
 	if !n.Action {
 		return nil
@@ -132,7 +133,7 @@ func (m *machine) missing(n taskgraph.Node) []string {
 			met = m.processMet(e)
 		}
 		if !met {
-			out = append(out, prompt.Expectation(e))
+			out = append(out, prompt.Expectation(e)+m.hint(e))
 		}
 	}
 	if len(n.Expects) == 0 && m.work.Mutating == 0 {
@@ -148,6 +149,7 @@ func (m *machine) fileMet(n taskgraph.Node, e taskgraph.Expect) bool {
 		case f.Gone && f.Away && plan.Moves(n.Title):
 			return true // the plan names where it was, not where it went
 		case f.Gone:
+		case m.misplaced(f.Path, e.Path) && m.work.Unmet == 0: // told once where it is
 		case f.SHA == "" || f.Base != f.SHA:
 			return true
 		case !f.New && m.work.Unmet > 0: // written as it was already, and said so once more after it was told
@@ -179,6 +181,9 @@ func (m *machine) gone(p string) bool {
 }
 
 func (m *machine) processMet(e taskgraph.Expect) bool {
+	if e.Exit == 0 && len(m.work.Failing) > 0 {
+		return false
+	}
 	for _, o := range slices.Backward(m.work.Effects) {
 		if o.Kind == tool.EffectRan && (e.Alias == "" || sameProgram(o, e.Alias)) {
 			return o.Exit == e.Exit && (o.End == "" || o.End == "exited")

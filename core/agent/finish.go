@@ -20,10 +20,11 @@ const KeyNoAnswer text.Key = "agent.no_answer"
 const maxFinishes = 2
 
 // closing ends a Task whose Planner Tasks are all completed. A plan of one task was told that its report is the final
-// answer: that saves a call. Everything else gets one call of its own.
+// answer: that saves a call. Everything else, and a report in another language than the owner's (I18N-07), gets one call of its
+// own.
 func (m *machine) closing() {
 	if m.graph.Len() == 1 {
-		if answer := m.reports(); answer != "" {
+		if answer := m.reports(); answer != "" && guard.Speaks(m.setup.Prompt.Runtime.Language, answer) {
 			m.complete(answer)
 			return
 		}
@@ -58,6 +59,9 @@ func (m *machine) finishReply(text string, r model.Reply) {
 		if !m.failure(Cause{Code: CauseClaimed}, "") {
 			m.retryFinish("Nothing was created, changed or run. Answer without saying that something was.")
 		}
+	case !guard.Speaks(m.setup.Prompt.Runtime.Language, text) && !m.retongued:
+		m.retongued = true
+		m.retryFinish("Write that in " + prompt.Language(m.setup.Prompt.Runtime.Language) + ".")
 	default:
 		m.complete(text)
 	}

@@ -148,7 +148,7 @@ func plan(tasks ...string) string {
 		var ex []string
 		for _, e := range strings.Fields(expects) {
 			kind, what, _ := strings.Cut(e, ":")
-			key := map[string]string{"file": "path", "process": "alias"}[kind]
+			key := map[string]string{"file": "path", "removed": "path", "process": "alias"}[kind]
 			if key == "" {
 				ex = append(ex, fmt.Sprintf(`{"kind":%q}`, kind))
 			} else {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -38,6 +39,59 @@ func (m *machine) unserved(n taskgraph.Node) (out []string) {
 	}
 	m.reminded = len(out) > 0
 	return out
+}
+
+// ran follows the runs of the files that the request or the title names: another run that ends well does not make good the
+// one that was asked for.
+func (m *machine) ran(c tool.Call, effects []tool.Effect) {
+	n, _ := m.graph.Task(m.current)
+	var run []string
+	for _, name := range guard.Names(strings.Join(append([]string{c.Alias}, c.Args...), "\n")) {
+		run = append(run, path.Base(slashed(name)))
+	}
+	for _, e := range effects {
+		if e.Kind != tool.EffectRan {
+			continue
+		}
+		for _, name := range guard.Names(m.setup.Request + "\n" + n.Title) {
+			if name = path.Base(slashed(name)); !slices.Contains(run, name) {
+				continue
+			}
+			m.work.Failing = slices.DeleteFunc(slices.Clone(m.work.Failing), func(f string) bool { return f == name })
+			if e.Exit != 0 || e.End != "" && e.End != "exited" {
+				m.work.Failing = append(m.work.Failing, name)
+			}
+		}
+	}
+}
+
+// hint says what is known of an expectation that is not met.
+func (m *machine) hint(e taskgraph.Expect) string {
+	if e.Kind == plan.Process && e.Exit == 0 && len(m.work.Failing) > 0 {
+		return " (the last run of " + prompt.Short(strings.Join(m.work.Failing, ", "), 200) + " ended badly)"
+	}
+	for _, f := range m.files {
+		switch {
+		case e.Kind != plan.File || f.Gone || !m.matches(f.Path, e.Path):
+		case m.misplaced(f.Path, e.Path):
+			return " in the workspace itself (it is at " + prompt.Short(f.Path, 200) + "; report again if that is where the user wants it)"
+		case !f.New:
+			return " (it was written with the content that it had already; report again if nothing has to change)"
+		}
+	}
+	return ""
+}
+
+// misplaced tells a file whose name fits, in another directory than the request names it in.
+func (m *machine) misplaced(observed, planned string) bool {
+	p := strings.TrimPrefix(slashed(planned), "./")
+	if planned == "" || path.IsAbs(p) || !slices.Contains(guard.Names(m.setup.Request), p) {
+		return false
+	}
+	set := m.setup.Settings
+	return slashed(observed) != path.Join(slashed(set.Workspace), p) && !slices.ContainsFunc(set.Mounts, func(mt Mount) bool {
+		return strings.HasPrefix(slashed(observed), slashed(mt.Path)+"/")
+	})
 }
 
 // lastOpen reports that every other Planner Task is completed.

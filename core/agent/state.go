@@ -62,6 +62,7 @@ type State struct {
 	finishes   int
 	names      []string // of files that the request orders something about, and no call has mentioned yet
 	reminded   bool     // of them
+	retongued  bool     // the closing words were asked for in the owner's language
 	outcome    *Outcome
 }
 
@@ -102,6 +103,7 @@ type work struct {
 	Wrap     bool // the budget is used up: report now, without tools
 	Effects  []tool.Effect
 	Mutating int
+	Failing  []string // files named by the request or the title, whose last run ended badly
 	Absent   []string // paths that were looked for and are not there
 }
 
@@ -176,11 +178,12 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Finishes  int
 		Names     []string
 		Reminded  bool
+		Retongued bool
 		Outcome   *Outcome
 	}
 	v := view{
 		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.overspent, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
-		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.reminded, s.outcome,
+		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.reminded, s.retongued, s.outcome,
 	}
 	for _, l := range s.loaded {
 		v.Loaded = append(v.Loaded, l.Name)

@@ -59,6 +59,19 @@ func Demanded(request string) (out []string) {
 	return out
 }
 
+// Names are the file names in a text, with their directories, each once.
+func Names(text string) (out []string) {
+	if len(text) > 2*claimBytes {
+		text = text[:claimBytes]
+	}
+	for _, n := range names.FindAllString(text, -1) {
+		if !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // clauses cuts a request where a new order may begin. An object that goes on after "and" stays with its verb: "Create a.txt
 // and b.txt".
 func clauses(request string) (out []string) {

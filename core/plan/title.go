@@ -19,7 +19,8 @@ var (
 	removalWords = regexp.MustCompile(`削除|消す|消して|片付け|删除|清理`)
 	moveTitle    = regexp.MustCompile(`(?i)\b(move|rename)`)
 	moveWords    = regexp.MustCompile(`移動|改名|リネーム|名前を変|重命名|移动`)
-	partOf       = regexp.MustCompile(`(?i)\b(from|in|of|inside|within)\b`)
+	deletion     = regexp.MustCompile(`(?i)\b(delete|remove|erase)\b`)
+	elsewhere    = regexp.MustCompile(`(?i)\b(from|in|of|inside|within|and|then|but|to)\b|[,;]`) // the object is something else
 )
 
 // Clears reports that a title names some removal.
@@ -31,11 +32,11 @@ func Clears(title string) bool {
 func Removes(title, p string) bool {
 	base := path.Base(strings.ReplaceAll(p, `\`, "/"))
 	before, after, found := strings.Cut(title, base)
-	switch at := removalTitle.FindStringIndex(before); {
+	switch at := deletion.FindStringIndex(before); {
 	case !found:
 		return false
 	case at != nil:
-		return !partOf.MatchString(before[at[1]:])
+		return !elsewhere.MatchString(before[at[1]:])
 	}
 	return removalWords.MatchString(after) && !strings.HasPrefix(strings.TrimSpace(after), "から")
 }

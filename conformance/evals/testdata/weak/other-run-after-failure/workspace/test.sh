@@ -1,0 +1,1 @@
+[ "$(cat value.txt)" = 5 ] && echo PASS
