@@ -127,10 +127,14 @@ func (r *run) lay(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, d := range []string{"workspace", "outside", "skills", "agent.local.yaml"} {
+	for _, d := range []string{"workspace", "outside", "skills", "settings.yaml"} {
 		if err := r.copy(d); err != nil {
 			return err
 		}
+	}
+	err := os.Rename(filepath.Join(r.dir, "settings.yaml"), filepath.Join(r.dir, "agent.local.yaml"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	for _, m := range r.task.Make {
 		if err := r.make(m); err != nil {

@@ -9,7 +9,7 @@
 //	workspace/        the start tree, if any
 //	outside/          what lies beside the workspace: mounts, secrets that nobody may touch
 //	skills/           Agent Skills, if any
-//	agent.local.yaml  settings laid over the runner's agent.yaml, if any
+//	settings.yaml     settings laid over the runner's agent.yaml, if any
 //	*.png             images of the request
 //
 // {{place}} in a request or a script is the directory that holds workspace and outside.
