@@ -32,7 +32,7 @@ type player struct {
 }
 
 func newPlayer(ctx context.Context, root string) *player {
-	p := &player{root: root, real: newSandbox(), limit: time.Minute}
+	p := &player{root: root, real: newSandbox(), limit: 5 * time.Minute}
 	rep, err := p.real.Preflight(ctx)
 	switch {
 	case err != nil:

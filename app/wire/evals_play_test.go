@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/adapters/ident/random"
 	"github.com/agent-mcp/agent-mcp/app/admin"
@@ -46,6 +47,7 @@ func (r *run) perform(ctx context.Context) (o evals.Outcome, err error) {
 		o.Code = ""
 	}
 	if r.server != nil {
+		o.Size = r.size(r.server.Model.Requests())
 		o.Left, o.Sent = r.server.Model.Left(), sent(r.server.Model.Requests(), r.before)
 	}
 	logs := eff.Config.Logging.Dir
@@ -124,6 +126,24 @@ func sent(requests []model.Request, before int) (out []evals.Request) {
 		out = append(out, r)
 	}
 	return out
+}
+
+// size is what the requests cost, the same on every host.
+func (r *run) size(requests []model.Request) (n int) {
+	for _, q := range requests {
+		for _, m := range q.Messages {
+			text := m.Content + m.Thinking
+			for _, c := range m.ToolCalls {
+				text += c.Name + string(c.Arguments)
+			}
+			n += utf8.RuneCountInString(strings.ReplaceAll(text, filepath.ToSlash(r.dir), "/place"))
+		}
+		for _, t := range q.Tools {
+			n += len(t.Name) + utf8.RuneCountInString(t.Description) + utf8.RuneCount(t.Schema)
+		}
+		n += utf8.RuneCount(q.Format)
+	}
+	return n / 4
 }
 
 // eachLine calls f for every line of a log, over its rotated parts; a log that was never written has none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -72,6 +73,27 @@ func TestEvals(t *testing.T) {
 	require.NoError(t, p.real.Close())
 	slices.SortFunc(scores, func(a, b evals.Score) int { return strings.Compare(a.Task.Name, b.Task.Name) })
 	t.Log("\n" + evals.Table(scores))
+	if t.Failed() || os.Getenv(envOnly) != "" {
+		return
+	}
+	if os.Getenv("AGENT_MCP_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(filepath.Join("..", "..", "conformance", "evals", evals.Economy), []byte(evals.Pins(scores)), 0o644))
+		return
+	}
+	for _, c := range agent.Causes() {
+		name := strings.TrimPrefix(string(c), "cause.")
+		require.True(t, slices.ContainsFunc(scores, func(s evals.Score) bool {
+			for k := range s.Outcome.Counts {
+				if head, _, _ := strings.Cut(k, ":"); head == name {
+					return true
+				}
+			}
+			return false
+		}), "no task shows the cause %s", name)
+	}
+	grown, err := evals.Grown(scores)
+	require.NoError(t, err)
+	require.Empty(t, grown, "tasks cost more than before: accept it with AGENT_MCP_UPDATE=1 and say why in the change")
 }
 
 func chosen(name, words string) bool {

@@ -84,6 +84,23 @@ func breach(v evals.Verdict) bool { return len(v.Breaches) > 0 }
 
 func wrong(v evals.Verdict) bool { return len(v.Wrong) > 0 && !v.False && len(v.Breaches) == 0 }
 
+// A growth over 5 % is seen.
+func TestGrown(t *testing.T) {
+	score := func(size int) []evals.Score {
+		return []evals.Score{{Task: evals.Task{Name: "files/create-file"}, Outcome: evals.Outcome{Size: size}}}
+	}
+	all, err := evals.Grown(score(0))
+	require.NoError(t, err)
+	assert.Empty(t, all)
+	all, err = evals.Grown(score(1 << 20))
+	require.NoError(t, err)
+	assert.Len(t, all, 1)
+	all, err = evals.Grown([]evals.Score{{Task: evals.Task{Name: "no/such"}}})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"no/such: not pinned"}, all)
+	assert.Equal(t, "{\n  \"files/create-file\": 7\n}\n", evals.Pins(score(7)))
+}
+
 // I18N-07
 func TestSpeaks(t *testing.T) {
 	for text, language := range map[string]string{

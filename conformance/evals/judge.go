@@ -24,6 +24,7 @@ type Outcome struct {
 	// its name ("swallowed_call", "tool_error:read_file:workspace.not_found", …).
 	Counts map[string]int
 	Sent   []Request // scripted model only
+	Size   int       // tokens of all requests, as runes/4 without what the place's path adds; scripted model only
 	Left   []string  // steps of the script that were not played
 	Place  fs.FS     // holds workspace and outside
 	Fixed  string    // the Fixed System Prompt

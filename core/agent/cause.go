@@ -26,6 +26,14 @@ const (
 	CauseRevealed     fault.Code = "cause.prompt_revealed"      // the reply held a part of the Fixed System Prompt (SEC-INV-09)
 )
 
+// Causes are all of them, in the order above.
+func Causes() []fault.Code {
+	return []fault.Code{
+		CauseTransport, CauseServer, CauseContext, CauseEmpty, CauseSwallowed, CauseUnknownTool, CauseBadArguments, CauseTextCall,
+		CauseClaimed, CauseRepetition, CauseToolError, CauseDenied, CauseSameCall, CauseCut, CauseBadPlan, CauseRevealed,
+	}
+}
+
 // Cause is one kind of failure. Two failures have the same cause when their Causes are equal.
 type Cause struct {
 	Code  fault.Code
