@@ -5,6 +5,7 @@
 package broker
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -29,22 +30,20 @@ const (
 	Unapproved       Class = "unapproved_shell"   // a shell that is no entry (PRC-06)
 )
 
-// shells are file names, without extension and version, that make an executable a shell (PRC-06).
-var shells = [...]string{
-	"sh", "ash", "bash", "busybox", "csh", "dash", "elvish", "fish", "ksh", "lksh", "mksh", "oksh", "pdksh", "posh",
-	"rbash", "rksh", "tcsh", "toybox", "xonsh", "yash", "zsh", "powershell", "pwsh",
-}
+// shells are the file names that make an executable a shell (PRC-06), each with what distributions put behind it: a version
+// ("bash-5.2", "zsh5", "ksh93u+m") and a kind ("busybox.static", "sh.distrib", "pwsh-preview"). A multi-call program with a
+// shell in it is one, whatever applet it is called as.
+var shells = regexp.MustCompile(`^(sh|ash|bash|busybox|csh|dash|elvish|fish|hush|ksh|lksh|mksh|nu|oksh|osh|pdksh|posh|rbash|rksh|scsh|tcsh|toybox|xonsh|yash|ysh|zsh|powershell|pwsh)` +
+	`([-._]?[0-9]+([-._+][0-9]+)*(u\+m|[a-z])?)?([-._](static|distrib|real|orig|old|bak|extras|minimal|preview|restricted))*$`)
 
-// Shell reports whether a resolved path names a shell: by the file name alone, without case, ".exe", or a version
-// ("bash-5.2", "zsh5").
+// Shell reports whether a resolved path names a shell: by the file name alone, in either system's way of writing it,
+// without case and ".exe". A copy under another name cannot be told, and gains nothing: being a shell adds no capability.
 func Shell(path string) bool {
 	name := strings.ToLower(path[strings.LastIndexAny(path, `/\`)+1:])
 	if name == "cmd.exe" {
 		return true
 	}
-	name = strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".com")
-	name = strings.TrimRight(name, "0123456789.-_")
-	return slices.Contains(shells[:], name)
+	return shells.MatchString(strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".com"))
 }
 
 // Classify says what the executable at a resolved path is. It is no permission yet.

@@ -206,6 +206,11 @@ func TestShell(t *testing.T) { // PRC-06
 	for path, want := range map[string]bool{
 		"/bin/sh": true, "/usr/bin/bash": true, "/usr/bin/bash-5.2": true, "/bin/zsh5": true, "/bin/busybox": true, `C:\Windows\System32\cmd.exe`: true,
 		`C:\x\PowerShell.EXE`: true, `C:\Program Files\PowerShell\7\pwsh.exe`: true, "/usr/bin/fish": true,
+		"/opt/ksh93u+m": true, "/bin/ksh93": true, "/bin/mksh-static": true, "/bin/busybox.static": true, "/bin/busybox-extras": true, "/bin/sh.distrib": true,
+		"/bin/bash.real": true, "/opt/bash-5.2.21-static": true, "/bin/bash5": true, "/opt/nu": true, "/usr/bin/pwsh-preview": true, "/usr/bin/toybox": true,
+		`D:\tools\BASH.EXE`: true, "/w/Zsh.exe": true, "/bin/rbash": true, "/usr/bin/tcsh": true, `C:\Git\bin\sh-5.exe`: true,
+		"/w/sh2ps": false, "/usr/bin/dash-to-dock": false, "/w/fish.py": false, "/usr/bin/nuget": false, "/w/sh-test": false, "/w/bash_completion": false,
+		"/usr/bin/zshdb": false, "/usr/bin/git-shell": false, `C:\x\cmd.bat`: false, "/w/command.com": false, "/w/.sh": false, "/w/sh.": false,
 		"/usr/bin/python3": false, "/w/test.sh": false, "/usr/bin/ssh": false, "/w/cmd": false, "": false, "/usr/bin/bashful": false,
 	} {
 		assert.Equal(t, want, broker.Shell(path), path)

@@ -127,6 +127,9 @@ func (h *helper) openEntry() error {
 		return err
 	}
 	h.entry = fd
+	if len(e.Content) > 0 {
+		return step("script", h.placeScript())
+	}
 	if e.ByPath {
 		return nil
 	}

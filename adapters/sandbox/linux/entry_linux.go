@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -28,14 +29,17 @@ func (h *hashes) of(fd int, id kernel.Identity) (string, error) {
 	if ok {
 		return sum, nil
 	}
+	if young(id, clockTick) {
+		time.Sleep(clockTick)
+	}
 	digest := sha256.New()
 	if _, err := io.Copy(digest, io.NewSectionReader(readerAt(fd), 0, 1<<62)); err != nil {
 		return "", err
 	}
 	sum = hex.EncodeToString(digest.Sum(nil))
 	after, err := kernel.Stat(fd)
-	if err != nil || !after.SameContent(id) {
-		return sum, err // it changed while it was read: nothing to remember
+	if err != nil || !after.SameContent(id) || young(id, settledAge) {
+		return sum, err // it changed while it was read, or just before: nothing to remember
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,5 +102,8 @@ func (s *Sandbox) inspect(spec sandbox.Spec) (e entryOrder, f *fault.Error) {
 		return e, f
 	}
 	e.ByPath = e.Script && (!e.Pinned || !writable(spec.Roots, path))
+	if e.ByPath && e.Pinned {
+		e.Content = pinnedScript(fd, id.Size, spec.Entry.SHA256)
+	}
 	return e, nil
 }

@@ -116,7 +116,8 @@ type entryOrder struct {
 	Pinned       bool
 	Script       bool // starts with #!
 	Interpreters []pin
-	ByPath       bool // a script that nothing inside can change: the interpreter may open it by its real name
+	Content      []byte // of a pinned script that is opened by its name
+	ByPath       bool   // a script that nothing inside can change: the interpreter may open it by its real name
 }
 
 type kind string
