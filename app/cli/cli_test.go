@@ -279,6 +279,7 @@ func sampleView() service.View {
 		Execution: []service.ExecRow{
 			{Alias: "python", Written: "/usr/bin/python3", Path: "/usr/bin/python3.11", SHA256: sum, RuntimeRoot: "/usr/lib/python3.11", Approved: true},
 			{Alias: "sh", Written: "/bin/sh", Path: "/usr/bin/dash", SHA256: sum, Shell: true},
+			{Alias: "tool", Written: "/opt/tool", Path: "/opt/tool", SHA256: sum, Approved: true, Interpreters: []sandbox.Image{{Path: "/usr/bin/env", SHA256: sum}, {Path: "/usr/bin/python3.11", SHA256: sum}}},
 		},
 		Tasks:     []report.Kept{{Entry: report.Entry{Task: "t", State: "failed", Title: "write the report", Ended: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)}, Place: "/s/reports/x.md"}},
 		Network:   service.NetworkRow{Mode: sandbox.NetworkRestricted, Endpoints: []string{"api.example.com:443", "files.example.com:443", "packages.example.com:443", "mirror.example.com:443"}},

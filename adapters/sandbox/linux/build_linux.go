@@ -35,6 +35,10 @@ func (h *helper) build(mounts []int) error {
 		return step("private tmp", err)
 	}
 	for _, b := range o.Binds {
+		if h.isScript(b) {
+			dropPassed(b, &mounts)
+			continue
+		}
 		if err := h.mount(b, &mounts); err != nil {
 			return stepCode("bind", err, sandbox.CodeRootChanged, "path", b.Path)
 		}
@@ -116,6 +120,12 @@ func (h *helper) attachAt(tree int, b bind) error {
 // openEntry opens the executable as the tree will see it and compares it with the file the Broker hashed.
 func (h *helper) openEntry() error {
 	e := &h.order.Entry
+	if len(e.Content) > 0 {
+		if err := h.sameInterpreters(h.root); err != nil {
+			return err
+		}
+		return step("script", h.placeScript())
+	}
 	fd, err := kernel.OpenPath(h.root, e.Path)
 	if err != nil {
 		return stepCode("entry", err, sandbox.CodeEntryMissing, "path", e.Path)
@@ -127,9 +137,6 @@ func (h *helper) openEntry() error {
 		return err
 	}
 	h.entry = fd
-	if len(e.Content) > 0 {
-		return step("script", h.placeScript())
-	}
 	if e.ByPath {
 		return nil
 	}

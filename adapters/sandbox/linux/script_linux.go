@@ -31,6 +31,20 @@ func pinnedScript(fd int, size int64, sum string) []byte {
 	return content
 }
 
+// isScript reports the bind of the script itself. It is left out: a mount on a file of the host is taken away when somebody
+// there renames another file over it, one on a file of the private root is not.
+func (h *helper) isScript(b bind) bool {
+	return len(h.order.Entry.Content) > 0 && b.Path == h.order.Entry.Path
+}
+
+// dropPassed lets go of a tree that came for a bind.
+func dropPassed(b bind, passed *[]int) {
+	if b.Passed && len(*passed) > 0 {
+		kernel.Close((*passed)[0])
+		*passed = (*passed)[1:]
+	}
+}
+
 // placeScript puts the order's script over its path in the private root, and makes it the entry.
 func (h *helper) placeScript() error {
 	e := &h.order.Entry
@@ -58,7 +72,6 @@ func (h *helper) placeScript() error {
 		kernel.Close(fd)
 		return err
 	}
-	kernel.Close(h.entry)
 	h.entry = fd
 	e.Dev, e.Ino, e.Size, e.Mtime, e.Ctime = now.Dev, now.Ino, now.Size, now.Mtime, now.Ctime
 	return nil
