@@ -27,6 +27,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/journal"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/trace"
 	"github.com/agent-mcp/agent-mcp/ports/turn"
 )
@@ -98,6 +99,9 @@ func (s *server) warn(more ...*fault.Error) {
 func (s *server) hands() (func(context.Context, audit.Ref) (engine.Hands, error), error) {
 	cfg, p := s.eff.Config, s.eff.Policy
 	guard := journal.NewGuard(s.own.Journal(), system.New().Now, random.New().New, "")
+	if box, ok := s.box.(sandbox.Recorder); ok {
+		s.onClose(box.Record(guard))
+	}
 	var roots []string
 	for _, r := range p.ToolRoots() {
 		roots = append(roots, r.Path)

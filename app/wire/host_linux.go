@@ -2,6 +2,7 @@ package wire
 
 import (
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux"
+	"github.com/agent-mcp/agent-mcp/ports/journal"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
@@ -9,3 +10,6 @@ import (
 func Helper() { linux.RunHelperIfAsked() }
 
 func newSandbox() sandbox.Sandbox { return linux.New(linux.Options{}) }
+
+// cgroupUndoer removes the control groups of killed instances.
+func cgroupUndoer() journal.Undoer { return linux.Undoer{} }

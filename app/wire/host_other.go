@@ -4,6 +4,7 @@ package wire
 
 import (
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/unsupported"
+	"github.com/agent-mcp/agent-mcp/ports/journal"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
@@ -12,3 +13,6 @@ func Helper() {}
 
 // newSandbox refuses honestly: nothing is run without confinement.
 func newSandbox() sandbox.Sandbox { return unsupported.New() }
+
+// cgroupUndoer is nil here: no instance makes control groups, and a journal that tells of one is refused (REC-07).
+func cgroupUndoer() journal.Undoer { return nil }

@@ -15,7 +15,7 @@ func (s *server) recover(ctx context.Context, registry instance.Registry) error 
 	files := undoer(s.eff.Config)
 	undone, err := restore.Run(ctx, restore.Deps{
 		Registry: registry, Clock: system.New(), Audit: s.audit,
-		Undo: map[journal.Kind]journal.Undoer{journal.KindFile: files, journal.KindTree: files},
+		Undo: map[journal.Kind]journal.Undoer{journal.KindFile: files, journal.KindTree: files, journal.KindCgroup: cgroupUndoer()},
 	})
 	if undone > 0 {
 		s.say(keyRecovered, map[string]any{"count": undone})

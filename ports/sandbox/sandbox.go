@@ -255,7 +255,7 @@ const (
 	CodeNoLandlock     fault.Code = "sandbox.no_landlock"        // preflight; args: have, want (ABI)
 	CodeNoSeccomp      fault.Code = "sandbox.no_seccomp"         // preflight
 	CodeMaskedProc     fault.Code = "sandbox.masked_proc"        // preflight: a container masks /proc
-	CodeNoCgroup       fault.Code = "sandbox.no_cgroup"          // preflight: memory and process limits are approximate
+	CodeNoCgroup       fault.Code = "sandbox.no_cgroup"          // preflight; args: reason, remedy (technical words): memory is approximate
 	CodeAddress        fault.Code = "sandbox.address"            // args: host, address — loopback, link-local, metadata or this machine's own (NET-03)
 	CodeFlowLimit      fault.Code = "sandbox.flow_limit"         // args: limit — connections or bytes of the run are used up
 	CodeNoAnswer       fault.Code = "sandbox.no_answer"          // args: host, detail — cannot be resolved or reached

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"github.com/agent-mcp/agent-mcp/ports/journal"
 )
 
 // Options of a Sandbox. The zero value is right for a Broker.
@@ -22,6 +24,10 @@ type Options struct {
 	// Dialer connects to what a program may reach, on the host. Default a net.Dialer. It is only given addresses that were
 	// judged, never names.
 	Dialer Dialer
+	// NoCgroup keeps a host that has control groups at L2.
+	NoCgroup bool
+	// Guard records directories of control groups from the start; Record does so later. nil: a crash leaves them behind.
+	Guard journal.Guard
 }
 
 // Resolver finds the addresses of a name; *net.Resolver is one.

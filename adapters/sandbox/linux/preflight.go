@@ -12,16 +12,17 @@ import (
 
 // facts is what preflight found on the host.
 type facts struct {
-	ABI         int    // Landlock, 0 = none
-	Seccomp     bool   // with user notification
-	Arch        bool   // there is a system call table
-	FailedStep  string // of a trial helper, "" = it got ready
-	FailedWith  string // its error text
-	Detail      *fault.Error
-	UserNSOff   bool // a sysctl forbids user namespaces
-	AppArmor    bool // AppArmor restricts them for ordinary programs
-	MaskedProc  bool // something is mounted over parts of /proc
-	CgroupWrite bool // a cgroup could be made (not used yet)
+	ABI        int    // Landlock, 0 = none
+	Seccomp    bool   // with user notification
+	Arch       bool   // there is a system call table
+	FailedStep string // of a trial helper, "" = it got ready
+	FailedWith string // its error text
+	Detail     *fault.Error
+	UserNSOff  bool   // a sysctl forbids user namespaces
+	AppArmor   bool   // AppArmor restricts them for ordinary programs
+	MaskedProc bool   // something is mounted over parts of /proc
+	Group      string // what control groups work: their mechanism; "" = none
+	NoGroup    noGroup
 }
 
 // judge turns facts into a report. Nothing degrades silently: every cause is named.
@@ -38,7 +39,10 @@ func judge(f facts) (level sandbox.Level, missing []*fault.Error) {
 	if len(missing) > 0 {
 		return sandbox.LevelNone, missing
 	}
-	return sandbox.L2, []*fault.Error{fault.New(sandbox.CodeNoCgroup)}
+	if f.Group == "" {
+		return sandbox.L2, []*fault.Error{fault.New(sandbox.CodeNoCgroup, "reason", f.NoGroup.Reason, "remedy", f.NoGroup.Remedy)}
+	}
+	return sandbox.L3, nil
 }
 
 func cause(f facts) *fault.Error {
@@ -99,6 +103,22 @@ func abilities(level sandbox.Level) []sandbox.Ability {
 		out = append(out, a)
 	}
 	return out
+}
+
+// withGroup is what control groups add: the kernel itself bounds memory, and tasks behind the count of processes.
+func withGroup(all []sandbox.Ability, mechanism string) []sandbox.Ability {
+	if mechanism == "" {
+		return all
+	}
+	for i := range all {
+		switch all[i].Item {
+		case sandbox.ItemMemory:
+			all[i].Strength, all[i].Mechanism = sandbox.Exact, mechanism
+		case sandbox.ItemProcesses:
+			all[i].Mechanism = "seccomp-listener+" + mechanism
+		}
+	}
+	return all
 }
 
 func strongEnough(r sandbox.Report, want sandbox.Strength) *fault.Error {

@@ -30,9 +30,10 @@ func (s *Sandbox) Preflight(ctx context.Context) (sandbox.Report, error) {
 	known := s.report
 	s.mu.Unlock()
 	if known == nil {
-		level, missing := judge(s.gather())
+		found := s.gather()
+		level, missing := judge(found)
 		known = &sandbox.Report{
-			Platform: "linux", Level: level, Abilities: abilities(level), Missing: missing, Baseline: baselineRoots(s.baseline), Networks: networks(level),
+			Platform: "linux", Level: level, Abilities: withGroup(abilities(level), found.Group), Missing: missing, Baseline: baselineRoots(s.baseline), Networks: networks(level),
 		}
 		s.mu.Lock()
 		s.report = known
@@ -50,7 +51,14 @@ func (s *Sandbox) gather() facts {
 	if f.ABI < leastABI || !f.Seccomp || !f.Arch {
 		return f
 	}
-	c, err := s.ready()
+	if plan, why := s.tryGroups(); plan != nil {
+		s.groups.use(plan)
+		f.Group = plan.mechanism()
+		return f
+	} else {
+		f.NoGroup = why
+	}
+	c, err := s.readyIn(nil)
 	if err == nil {
 		s.keep(c)
 		return f

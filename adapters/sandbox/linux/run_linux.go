@@ -129,6 +129,13 @@ func (r *run) attempt(ctx context.Context, start time.Time, c *child) (sandbox.R
 		c.end()
 		return sandbox.Result{}, fault.Wrap(err, sandbox.CodeUnavailable, "detail", err.Error())
 	}
+	r.order.Cgroup = c.cell != nil
+	if r.order.Cgroup {
+		if err := c.cell.limit(r.spec.Limits.MemoryBytes, mostTasks(r.spec.Limits.Processes)); err != nil {
+			c.end()
+			return sandbox.Result{}, asFault(groupError(err))
+		}
+	}
 	stop := watchEnd(ctx, r.s.life, r.spec.Limits.WallClock-time.Since(start), c)
 	if err := r.send(c); err != nil {
 		stop()
@@ -139,6 +146,7 @@ func (r *run) attempt(ctx context.Context, start time.Time, c *child) (sandbox.R
 	r.s.prepareSpare()
 	last, started, flows, err := r.follow(c)
 	why := stop()
+	killed := c.cell.killed() // by the kernel for memory; every process is dead by now, or will be by our hand
 	if err != nil || last.Kind == kindFailed {
 		<-c.gone // nothing answered: the namespace is being torn down
 		c.release()
@@ -152,6 +160,8 @@ func (r *run) attempt(ctx context.Context, start time.Time, c *child) (sandbox.R
 	}
 	result := sandbox.Result{ExitCode: -1, Started: started, Flows: flows, Denials: denials(last.Denials, flows)}
 	switch {
+	case killed && (why == "" || why == sandbox.EndMemory || err == nil && last.Kind == kindDone):
+		result.End = sandbox.EndMemory
 	case err == nil && last.Kind == kindDone: // it ended by itself, also when the kill was already on its way
 		result.End, result.ExitCode, result.Signal = ending(last)
 	case err == nil && last.Kind == kindFailed:
@@ -234,6 +244,8 @@ func watchEnd(ctx, life context.Context, limit time.Duration, c *child) (stop fu
 			why = sandbox.EndCancelled
 		case <-timer.C:
 			why = sandbox.EndTimedOut
+		case <-outOfMemory(c, done):
+			why = sandbox.EndMemory
 		case <-done:
 		}
 		if why != "" {

@@ -2,6 +2,7 @@ package linux
 
 import (
 	"context"
+	"errors"
 	"os"
 	"sync"
 	"time"
@@ -20,6 +21,7 @@ type Sandbox struct {
 	spawner  *spawner
 	hashes   hashes
 	owners   owners
+	groups   groups
 
 	life   context.Context // ends with Close
 	cancel context.CancelFunc
@@ -47,7 +49,7 @@ func New(options Options) *Sandbox {
 	life, cancel := context.WithCancel(context.Background())
 	who := whoAmI(o.RootUID, string(uidMap))
 	return &Sandbox{
-		options: o, who: who, abi: kernel.LandlockABI(), baseline: findBaseline(),
+		groups: groups{guard: o.Guard}, options: o, who: who, abi: kernel.LandlockABI(), baseline: findBaseline(),
 		spawner: newSpawner(who), life: life, cancel: cancel,
 	}
 }
@@ -71,22 +73,34 @@ func (s *Sandbox) Close() error {
 	s.spare = nil
 	s.mu.Unlock()
 	s.cancel()
-	if spare != nil {
-		if got := <-spare; got.c != nil {
-			got.c.end()
-		}
-	}
+	endSpare(spare)
 	s.wait.Wait()
+	err := s.groups.close(nil)
 	s.spawner.stop()
 	s.owners.close()
+	if err != nil {
+		return fault.Wrap(err, sandbox.CodeUnavailable, "detail", err.Error())
+	}
 	return nil
 }
 
 const readyWithin = 30 * time.Second
 
-// ready starts a helper and waits until it has prepared itself.
+// ready starts a helper, in a control group where this host gives them, and waits until it has prepared itself.
 func (s *Sandbox) ready() (*child, error) {
-	c, err := s.startChild()
+	home, err := s.groups.open()
+	if err != nil {
+		return nil, err
+	}
+	return s.readyIn(home)
+}
+
+func (s *Sandbox) readyIn(home *groupHome) (*child, error) {
+	c, err := s.startChild(home)
+	var failed *stepError
+	if errors.As(err, &failed) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &stepError{step: "clone", code: sandbox.CodeUnavailable, err: err, args: map[string]string{"detail": "new namespaces: " + err.Error()}}
 	}
@@ -95,12 +109,18 @@ func (s *Sandbox) ready() (*child, error) {
 	r, err := c.next()
 	inTime, open := late.Stop(), closed()
 	if err == nil && r.Kind == kindReady {
-		if inTime && open {
+		if !inTime || !open {
+			err = errGone
+		} else if c.cell == nil {
+			return c, nil
+		} else if err = groupError(c.cell.ready()); err == nil {
 			return c, nil
 		}
-		err = errGone
 	}
 	c.end()
+	if errors.As(err, &failed) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, &stepError{step: "exec", code: sandbox.CodeUnavailable, err: err, args: map[string]string{"detail": "the helper did not start: " + err.Error()}}
 	}

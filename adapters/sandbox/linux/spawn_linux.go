@@ -68,6 +68,7 @@ type child struct {
 	ctl  int
 	gone chan struct{} // closed when the process is reaped, which is after its whole namespace died
 	once sync.Once
+	cell *groupCell // nil without control groups
 }
 
 // identity is who the programs are: ids on the host and inside.
@@ -97,7 +98,8 @@ func whoAmI(rootUID int, uidMap string) identity {
 	return who
 }
 
-func (s *Sandbox) startChild() (*child, error) {
+// startChild starts a helper and, with a home, puts it into a cell of its own before it does anything.
+func (s *Sandbox) startChild(home *groupHome) (*child, error) {
 	ours, theirs, err := kernel.SocketPair()
 	if err != nil {
 		return nil, err
@@ -130,6 +132,12 @@ func (s *Sandbox) startChild() (*child, error) {
 		_, _ = proc.Wait()
 		close(c.gone)
 	}()
+	if home != nil {
+		if c.cell, err = home.cell(proc.Pid); err != nil {
+			c.end()
+			return nil, groupError(err)
+		}
+	}
 	message, err := json.Marshal(setup{
 		Baseline: s.baseline, UID: who.uid, GID: who.gid, KeepDAC: who.globalRoot, ABI: s.abi, Arch: runtime.GOARCH, Poll: s.options.PollEvery,
 	})
@@ -190,5 +198,8 @@ func (c *child) end() {
 	c.release()
 }
 
-// release closes the control socket; the helper must be done.
-func (c *child) release() { c.once.Do(func() { kernel.Close(c.ctl) }) }
+// release closes the control socket and gives the cell back; the helper must be done.
+func (c *child) release() {
+	c.once.Do(func() { kernel.Close(c.ctl) })
+	c.cell.release()
+}

@@ -156,6 +156,9 @@ func (h *helper) limit(entry int) error {
 		{kernel.LimitCore, 1}, // 0 would not keep a dump from a handler that core_pattern names: core(5)
 		{kernel.LimitTasks, tasks}, {kernel.LimitData, uint64(h.order.Memory)}, {kernel.LimitFiles, mostFiles},
 	} {
+		if l.what == kernel.LimitData && h.order.Cgroup {
+			continue // what is mapped but not used costs nothing
+		}
 		if err := kernel.Limit(entry, l.what, l.max); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return step("limit", err)
 		}
@@ -227,6 +230,9 @@ type grant struct {
 func (w *watcher) watch() {
 	w.known = make([]int32, 0, 4096)
 	every := w.h.setup.Poll
+	if w.h.order.Cgroup {
+		every = time.Second
+	}
 	last := time.Now()
 	for {
 		asked, told, gone := kernel.Wait(w.listener, w.h.ctl, int(every/time.Millisecond))
@@ -277,6 +283,9 @@ func errno(allowed bool, otherwise syscall.Errno) uint32 {
 }
 
 func (w *watcher) memory() {
+	if w.h.order.Cgroup {
+		return
+	}
 	w.tree.Scan()
 	sum := w.tree.Memory() + kernel.UsedBytes(w.h.tmp) + kernel.UsedBytes(w.h.shm) + kernel.SysVMemory() + w.tree.SocketMemory()
 	if sum > w.h.order.Memory && w.entry.Load() != 0 {
@@ -288,6 +297,9 @@ func (w *watcher) memory() {
 // mayShare decides on more shared anonymous memory. Its pages outlive their mappings, where nothing shows them, so what was
 // granted counts until no process maps any. It is then at most as much again as the limit.
 func (w *watcher) mayShare(size int64) bool {
+	if w.h.order.Cgroup {
+		return true
+	}
 	if size > w.h.order.Memory-w.shared {
 		if w.tree.Scan(); w.shared > 0 && !w.tree.HasSharedAnon() {
 			w.shared = 0

@@ -36,7 +36,8 @@ type order struct {
 	Processes int
 	Memory    int64
 	Network   networkOrder
-	Mounts    int // descriptors that follow for binds with Passed
+	Mounts    int  // descriptors that follow for binds with Passed
+	Cgroup    bool // the kernel bounds memory: the helper need not look
 }
 
 // marshal writes the order as JSON, which knows no strings but UTF-8: in a path or an argument each byte goes as the

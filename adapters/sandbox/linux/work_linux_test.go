@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/journal"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
@@ -118,12 +119,12 @@ func TestSandbox_Owners(t *testing.T) {
 
 // runBrokerIfAsked is a Broker of its own, to be killed.
 func runBrokerIfAsked() {
-	if len(os.Args) < 2 || os.Args[0] != "sandbox-broker" {
+	if len(os.Args) < 3 || os.Args[0] != "sandbox-broker" {
 		return
 	}
 	dir := os.Args[1]
 	path, _ := filepath.EvalSymlinks(shell)
-	_, err := New(Options{}).Run(context.Background(), sandbox.Spec{
+	_, err := New(Options{Guard: recordTo(os.Args[2])}).Run(context.Background(), sandbox.Spec{
 		Roots: []rights.Root{{Path: dir, Rights: rights.All}}, Dir: dir, Entry: sandbox.Entry{Name: "sh", Path: path},
 		Args:    []string{"-c", `trap "" TERM HUP; (trap "" TERM HUP; while :; do date +%N >beat; done) & while :; do sleep 1; done`},
 		Network: sandbox.Network{Mode: sandbox.NetworkNone},
@@ -138,7 +139,8 @@ func TestSandbox_BrokerKilled(t *testing.T) {
 	dir := host{}.TempDir(t)
 	exe, err := os.Executable()
 	require.NoError(t, err)
-	broker := &exec.Cmd{Path: exe, Args: []string{"sandbox-broker", dir}}
+	records := host{}.TempDir(t) + "/journal"
+	broker := &exec.Cmd{Path: exe, Args: []string{"sandbox-broker", dir, records}}
 	require.NoError(t, broker.Start())
 	beat := func() string { s, _ := host{}.Read(dir + "/beat"); return s }
 	require.Eventually(t, func() bool { return beat() != "" }, 20*time.Second, time.Millisecond)
@@ -149,6 +151,9 @@ func TestSandbox_BrokerKilled(t *testing.T) {
 		time.Sleep(50 * time.Millisecond)
 		return before == beat()
 	}, 20*time.Second, time.Millisecond)
+	for _, path := range recorded(records) {
+		require.NoError(t, Undoer{}.Undo(context.Background(), journal.Resource{Kind: journal.KindCgroup, Path: path}))
+	}
 }
 
 // REC-03, PRF-02: many runs leave no descriptor, thread of control or file behind.
