@@ -225,8 +225,18 @@ func chooseV2(f groupFacts, dirs []string) (groupPlan, noGroup) {
 	if may && (own.Delegated || len(dirs) == 1) {
 		return leaf, noGroup{}
 	}
-	for _, dir := range dirs[1:] {
+	unused := "" // the nearest place that lacks nothing but its owner's word
+	for i, dir := range dirs {
 		d := f.Dirs[dir]
+		if i == 0 {
+			if own.Top && own.Make && own.Move {
+				unused = dir
+			}
+			continue
+		}
+		if unused == "" && d.Make && d.Move && both(d.Available) && !both(d.Enabled) {
+			unused = dir
+		}
 		if d.Make && d.Move && both(d.Enabled) && !groupName.MatchString(filepath.Base(dir)) {
 			plan.Memory, plan.Pids = dir, dir
 			return plan, noGroup{}
@@ -237,6 +247,9 @@ func chooseV2(f groupFacts, dirs []string) (groupPlan, noGroup) {
 		return leaf, noGroup{}
 	case own.Make && own.Move && own.Enable && !own.Top:
 		return groupPlan{}, noGroup{"other processes share the own cgroup " + dirs[0], remedySystemd}
+	}
+	if unused != "" {
+		return groupPlan{}, noGroup{"controllers memory and pids are not enabled below " + unused, "echo " + enable + " > " + unused + "/cgroup.subtree_control"}
 	}
 	return groupPlan{}, noGroup{"not writable for this user: " + dirs[0] + " and all above", remedySystemd}
 }
@@ -374,17 +387,6 @@ func (p groupPlan) eventsFile(name, cell string) string {
 		return memory + "/memory.events"
 	}
 	return memory + "/memory.oom_control"
-}
-
-// oomKills reads the counter from the text of eventsFile.
-func oomKills(text string) (n int) {
-	for line := range strings.Lines(text) {
-		if name, value, _ := strings.Cut(strings.TrimSpace(line), " "); name == "oom_kill" || name == "oom_group_kill" {
-			v, _ := strconv.Atoi(value)
-			n += v
-		}
-	}
-	return n
 }
 
 // mechanism is the name in reports.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -199,4 +200,15 @@ func (c *groupCell) release() {
 			}
 		}()
 	})
+}
+
+// oomKills reads the counter from the text of eventsFile.
+func oomKills(text string) (n int) {
+	for line := range strings.Lines(text) {
+		if name, value, _ := strings.Cut(strings.TrimSpace(line), " "); name == "oom_kill" || name == "oom_group_kill" {
+			v, _ := strconv.Atoi(value)
+			n += v
+		}
+	}
+	return n
 }

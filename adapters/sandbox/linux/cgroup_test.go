@@ -36,6 +36,8 @@ func TestChooseGroup_Hosts(t *testing.T) {
 	top.Top = true
 	rootTop := given(true, true)
 	rootTop.Top, rootTop.Procs = true, []int{1, 2, 7}
+	idleTop := ends(true, 1, 7)
+	idleTop.Top = true
 	delegate := ends(true, 7)
 	delegate.Delegated = true
 	bare := ends(true, 7)
@@ -79,6 +81,10 @@ func TestChooseGroup_Hosts(t *testing.T) {
 		"the real top": {
 			facts: groupFacts{MountInfo: v2Mount, Self: "0::/\n", Dirs: map[string]groupDir{root: rootTop}},
 			want:  groupPlan{Version: 2, Memory: root},
+		},
+		"the real top, nothing enabled": {
+			facts:  groupFacts{MountInfo: v2Mount, Self: "0::/\n", Dirs: map[string]groupDir{root: idleTop}},
+			reason: "not enabled below " + root, remedy: "echo +memory +pids > " + root + "/cgroup.subtree_control",
 		},
 		"own directory of another instance is passed by": {
 			facts: groupFacts{MountInfo: v2Mount, Self: "0::/s/agent-mcp-0123456789abcdef/broker\n", Dirs: map[string]groupDir{

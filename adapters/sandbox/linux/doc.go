@@ -9,5 +9,10 @@
 // the entry from it. It counts processes through the seccomp listener, watches memory, reaps, kills all, and answers.
 // A helper serves one run; the next one is prepared meanwhile.
 //
+// Where a control group can be had (cgroup.go decides, cgroup_home.go acts), each helper is moved into one of its own while it
+// is prepared, and the kernel bounds memory and tasks exactly (L3). On a delegated version 2 hierarchy the Broker moves into
+// a leaf and enables memory and pids in its own directory; no other setting of the host is changed. The directories are in
+// the Recovery Journal before they exist, and Undoer removes what a killed Broker left.
+//
 // main and TestMain call RunHelperIfAsked first. x/sys is used by internal/kernel alone.
 package linux
