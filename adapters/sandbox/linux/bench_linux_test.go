@@ -15,6 +15,18 @@ import (
 // BenchmarkSandboxVsBwrap starts `true` in a running Broker and through bubblewrap with all namespaces, in turns, and
 // reports the medians' ratio (target ≤ 1.5) and the sandbox's p90 over its median (target ≤ 2).
 func BenchmarkSandboxVsBwrap(b *testing.B) {
+	for _, c := range []struct {
+		name    string
+		network sandbox.Network
+	}{
+		{"none", sandbox.Network{Mode: sandbox.NetworkNone}},
+		{"local", sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{8080, 5432}, Connections: 256, Bytes: 1 << 30}}, // target ≤ 1.8
+	} {
+		b.Run(c.name, func(b *testing.B) { againstBwrap(b, c.network) })
+	}
+}
+
+func againstBwrap(b *testing.B, network sandbox.Network) {
 	bwrap, err := exec.LookPath("bwrap")
 	if err != nil {
 		b.Skip("no bwrap")
@@ -27,6 +39,7 @@ func BenchmarkSandboxVsBwrap(b *testing.B) {
 	box := New(Options{})
 	defer func() { _ = box.Close() }()
 	spec := trueSpec(b)
+	spec.Network = network
 	var ours, theirs []time.Duration
 	for b.Loop() {
 		start := time.Now()

@@ -18,6 +18,7 @@ func TestMain(m *testing.M) {
 	RunHelperIfAsked()
 	sandboxtest.RunProbeIfAsked()
 	runAttackIfAsked()
+	runNetIfAsked()
 	runHostIfAsked()
 	runBrokerIfAsked()
 	os.Exit(m.Run())

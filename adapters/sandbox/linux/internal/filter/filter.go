@@ -73,6 +73,7 @@ const (
 	sockSeqpacket = 5
 	sockTypeMask  = 0xf
 	afNetlink     = 16
+	mptcp         = 262
 	nameService   = 0o2004001 // SOCK_STREAM|SOCK_CLOEXEC|SOCK_NONBLOCK: how the C library looks for the name service cache, in every look-up
 )
 
@@ -195,11 +196,16 @@ func (p *program) socket(o Options) {
 			b.call(nameService, func(b *program) { b.ret(Errno(EACCES)) })
 			b.ret(Notify)
 		})
-		p.call(afNetlink, func(b *program) {
-			b.op(opLoad, low(2), 0, 0)
-			b.call(0, func(b *program) { b.ret(Errno(EACCES)) })
-			b.ret(Notify)
-		})
+		for _, often := range []struct{ family, protocol uint32 }{
+			{afNetlink, 0},                    // asking for the interfaces
+			{afInet, mptcp}, {afInet6, mptcp}, // tried before TCP
+		} {
+			p.call(often.family, func(b *program) {
+				b.op(opLoad, low(2), 0, 0)
+				b.call(often.protocol, func(b *program) { b.ret(Errno(EACCES)) })
+				b.ret(Notify)
+			})
+		}
 	}
 	p.ret(o.refuse(EACCES))
 }

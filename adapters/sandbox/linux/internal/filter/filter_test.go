@@ -182,7 +182,9 @@ func TestRefusals_Names(t *testing.T) {
 			{"socket", [6]uint64{2, 1}, false, "socket AF_INET"},
 			{"socket", [6]uint64{10, 2 | 0o4000, 17}, false, "socket AF_INET6"},
 			{"socket", [6]uint64{2, 3, 1}, true, "socket AF_INET SOCK_RAW"},
-			{"socket", [6]uint64{2, 1, 262}, true, "socket with another protocol than TCP and UDP"},
+			{"socket", [6]uint64{2, 1, 132}, true, "socket with another protocol than TCP and UDP"},
+			{"socket", [6]uint64{2, 1, 262}, true, ""}, // MPTCP is tried before TCP
+			{"socket", [6]uint64{10, 1, 262}, false, ""},
 			{"socket", [6]uint64{40, 1}, true, "socket AF_VSOCK"},
 			{"socket", [6]uint64{16, 3, 9}, false, "socket AF_NETLINK"},
 			{"socket", [6]uint64{4000}, false, "socket of an unknown family"},

@@ -23,7 +23,7 @@ const (
 	kindLinux
 	kindLimit
 	kindPair
-	kindMPTCP
+	kindProtocol
 	kindRaw4
 	kindRaw6
 	kindInet4
@@ -43,8 +43,8 @@ var kinds = func() []Kind {
 	out := []Kind{
 		kindClone: {Target: "clone into a new namespace"}, kindSticky: {Target: "ioctl TIOCSTI"}, kindLinux: {Target: "ioctl TIOCLINUX"},
 		kindLimit: {Target: "prlimit of another process"}, kindPair: {Target: "socketpair other than AF_UNIX stream"},
-		kindMPTCP: {Target: "socket with another protocol than TCP and UDP", Network: true},
-		kindRaw4:  {Target: "socket AF_INET SOCK_RAW", Network: true}, kindRaw6: {Target: "socket AF_INET6 SOCK_RAW", Network: true},
+		kindProtocol: {Target: "socket with another protocol than TCP and UDP", Network: true},
+		kindRaw4:     {Target: "socket AF_INET SOCK_RAW", Network: true}, kindRaw6: {Target: "socket AF_INET6 SOCK_RAW", Network: true},
 		kindInet4: {Target: "socket AF_INET", Network: true}, kindInet6: {Target: "socket AF_INET6", Network: true},
 		kindFamily: {Target: "socket of an unknown family"},
 	}
@@ -106,7 +106,7 @@ func (r *Refusals) socket(family, kind, protocol uint32) int {
 	case inet && kind != sockStream && kind != sockDgram:
 		return kindRaw4 + b2i(family == afInet6)
 	case inet && r.inet || inet && protocol != 0 && protocol != 6 && protocol != 17:
-		return kindMPTCP
+		return kindProtocol
 	case inet:
 		return kindInet4 + b2i(family == afInet6)
 	case family < families45:
