@@ -23,6 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	Helper()
+	connectIfAsked()
 	crashChild()
 	os.Exit(m.Run())
 }
