@@ -67,7 +67,7 @@ func Conclude(in Input) []sandbox.Denial {
 // nothing is concluded about their endpoints.
 func Merge(seen, concluded []sandbox.Denial, flows []sandbox.Flow) []sandbox.Denial {
 	out := slices.Clone(seen)
-	network := slices.ContainsFunc(seen, func(d sandbox.Denial) bool { return d.Right == rightNetwork })
+	network := slices.ContainsFunc(seen, func(d sandbox.Denial) bool { return d.Right == rightNetwork || strings.HasPrefix(d.Target, "socket") })
 	for _, d := range concluded {
 		known := slices.ContainsFunc(out, func(o sandbox.Denial) bool { return o.Target == d.Target && o.Right == d.Right })
 		if d.Right == rightNetwork {
@@ -170,7 +170,17 @@ func (l *look) line(before []string, line, next string) {
 		}
 	}
 	s.hints = strings.Join(before, " ")
+	if c == refused && socket(s, line) {
+		l.network(before, line)
+		return
+	}
 	l.judge(s)
+}
+
+// socket reports whether it is a socket that was refused: without a network there is none.
+func socket(s said, line string) bool {
+	return strings.Contains(line, "/dev/tcp/") || strings.Contains(line, "/dev/udp/") ||
+		len(s.names) == 0 && (begins(s.context, "socket") || strings.Contains(s.hints, "_socket.socket"))
 }
 
 // said is what an error line tells.

@@ -77,8 +77,8 @@ func TestConclude_Forms(t *testing.T) {
 		{"sh: 1: cannot create /docs/my file: Read-only file system", "write /docs/my file policy.no_write"},
 		{"bash: line 1: /docs/x: Read-only file system", "write /docs/x policy.no_write"},
 		{"bash: line 1: .git/config: Read-only file system", "write /w/.git/config policy.protected"},
-		{"/w/run.sh: line 3: /secret/tool: No such file or directory", "execute /secret/tool policy.outside"},
-		{"sh: 1: /secret/tool: not found", "execute /secret/tool policy.outside"},
+		{"/w/run.sh: line 3: /secret/tool: No such file or directory", "read /secret/tool policy.outside"},
+		{"sh: 1: /secret/tool: not found", "read /secret/tool policy.outside"},
 		{"bash: ./x: /docs/run: bad interpreter: Permission denied", "execute /docs/run policy.not_executable"},
 		{"env: '/docs/run': Permission denied", "execute /docs/run policy.not_executable"},
 		// languages
@@ -179,6 +179,9 @@ func TestConclude_Network(t *testing.T) {
 		{"java.net.UnknownHostException: example.com", "example.com", "example.com", "example.com"},
 		{"ssh: connect to host example.com port 22: Network is unreachable", "example.com:22", "example.com:22", "example.com:22"},
 		{`psql: error: connection to server at "127.0.0.1", port 5432 failed: Connection refused`, "127.0.0.1:5432", "127.0.0.1:5432", ""},
+		{"bash: socket: Permission denied", "network", "", ""},
+		{"bash: line 1: /dev/tcp/127.0.0.1/9: Permission denied", "127.0.0.1:9", "127.0.0.1:9", ""},
+		{"    _socket.socket.__init__(self, family, type, proto, fileno)\nPermissionError: [Errno 13] Permission denied", "network", "", ""},
 		{"connect: 接続を拒否されました", "network", "", ""},
 	} {
 		for i, n := range []policy.NetworkInput{{}, local, some} {
@@ -189,6 +192,25 @@ func TestConclude_Network(t *testing.T) {
 			}
 			assert.Equal(t, []string{tt.off, tt.local, tt.some}[i], strings.Join(got, " "), "%s in %s", tt.stderr, n.Mode)
 		}
+	}
+}
+
+// A shell says the same whether it cannot start a program or not open a file: how it ended, and its script, tell.
+func TestConclude_Shells(t *testing.T) {
+	for _, tt := range []struct {
+		stderr, script string
+		exit           int
+		want           string
+	}{
+		{"sh: 1: /secret/tool: not found", "", 127, "execute /secret/tool policy.outside"},
+		{"bash: line 1: /secret/tool: No such file or directory", "", 127, "execute /secret/tool policy.outside"},
+		{"bash: line 1: /docs/run: Permission denied", "/docs/run", 126, "execute /docs/run policy.not_executable"},
+		{"bash: line 1: /secret/x: No such file or directory", "cat < /secret/x", 1, "read /secret/x policy.outside"},
+		{"bash: line 1: /secret/x: No such file or directory", "date >> /secret/x", 1, "write /secret/x policy.outside"},
+		{"bash: line 1: /docs/x: Permission denied", "cat < /docs/x", 1, ""},
+	} {
+		in := diagnose.Input{Policy: rules(t, policy.NetworkInput{}), Dir: "/w", Args: []string{"-c", tt.script}, End: sandbox.EndExited, ExitCode: tt.exit, Stderr: capture(tt.stderr), Binds: true}
+		assert.Equal(t, tt.want, strings.Join(short(diagnose.Conclude(in)), ""), tt.stderr)
 	}
 }
 

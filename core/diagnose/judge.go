@@ -90,8 +90,10 @@ func (l *look) attempts(s said) []act {
 		return []act{a}
 	case s.cause == readOnly, s.cause == busy:
 		return []act{writes, deletes}
-	case s.shell && l.ExitCode == exitCannotExecute, s.shell && s.cause == missing:
+	case s.shell && (l.ExitCode == exitCannotExecute || l.ExitCode == exitNotFound):
 		return []act{executes}
+	case s.shell && l.redirects(s.names):
+		return []act{writes}
 	case s.cause == missing:
 		return []act{reads}
 	case s.shell:
@@ -100,8 +102,18 @@ func (l *look) attempts(s said) []act {
 	return []act{reads, writes, deletes, executes}
 }
 
-// exitCannotExecute is what a shell, env and the like end with when a program is there and cannot be started.
-const exitCannotExecute = 126
+// What a shell, env and the like end with when a program cannot be started, and when there is none.
+const (
+	exitCannotExecute = 126
+	exitNotFound      = 127
+)
+
+// redirects reports whether a script sends output to the first name.
+func (l *look) redirects(all []string) bool {
+	return len(all) > 0 && slices.ContainsFunc(l.Args[:min(len(l.Args), maxNames)], func(a string) bool {
+		return len(a) < maxArgsBytes && (strings.Contains(a, ">"+all[0]) || strings.Contains(a, "> "+all[0]))
+	})
+}
 
 // acts is a set of them.
 type acts uint8

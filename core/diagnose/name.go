@@ -155,7 +155,7 @@ var tries = []string{
 	"unlink old ", "create regular file ", "create directory ", "create file ", "lock config file ", "write config file ", "create ", "creating ", "open ", "opening ", "remove ", "unlinkat ", "unlink ", "rename ", "rmdir ",
 	"mkdirat ", "mkdir ", "write ", "write to ", "writing ", "read ", "reading ", "stat ", "lstat ", "access ", "exec ", "execute ", "fork/exec ", "execvp ", "execve ", "chmod ", "chown ", "chtimes ", "symlink ", "link ", "truncate ", "readlink ",
 	"delete ", "file ", "directory ", "object file ", "to ", "output ", "append to ", "save ", "load ", "perl script ", "temporary ", "regular ", "cd to ", "change directory to ",
-	"bad interpreter ", "spawn ", "stream ",
+	"bad interpreter ", "spawn ", "spawnsync ", "stream ",
 	"adding an object to repository database ",
 }
 
