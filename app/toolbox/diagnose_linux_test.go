@@ -154,7 +154,7 @@ func TestDiagnose_WhatRealProgramsAreRefused(t *testing.T) {
 		{"node", `node -e 'require("child_process").execFileSync("@docs/run")'`, "execute docs/run policy.not_executable"},
 		{"python3", `python3 -c 'import socket; socket.create_connection(("192.0.2.1", 80), 2)'`, "network network policy.network_none"},
 		{"curl", "curl -sS http://127.0.0.1:9/", "network 127.0.0.1:9 policy.network_none"},
-		{"", "exec 3<>/dev/tcp/127.0.0.1/9", "network network policy.network_none"},
+		{"", "exec 3<>/dev/tcp/127.0.0.1/9", "network 127.0.0.1:9 policy.network_none"},
 	} {
 		t.Run(tt.script, func(t *testing.T) {
 			need(t, tt.needs)

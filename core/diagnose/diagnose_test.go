@@ -179,7 +179,6 @@ func TestConclude_Network(t *testing.T) {
 		{"java.net.UnknownHostException: example.com", "example.com", "example.com", "example.com"},
 		{"ssh: connect to host example.com port 22: Network is unreachable", "example.com:22", "example.com:22", "example.com:22"},
 		{`psql: error: connection to server at "127.0.0.1", port 5432 failed: Connection refused`, "127.0.0.1:5432", "127.0.0.1:5432", ""},
-		{"bash: socket: Permission denied", "network", "", ""},
 		{"bash: line 1: /dev/tcp/127.0.0.1/9: Permission denied", "127.0.0.1:9", "127.0.0.1:9", ""},
 		{"    _socket.socket.__init__(self, family, type, proto, fileno)\nPermissionError: [Errno 13] Permission denied", "network", "", ""},
 		{"connect: 接続を拒否されました", "network", "", ""},
