@@ -53,6 +53,7 @@ type Guard struct {
 	unseen int
 	refuse []string // what is to be put aside
 	found  []string // what stays as it is
+	seen   func(dir workspace.Info, entries []workspace.Info)
 	absent []string // what a Git directory may not get from a process: missing when the Task started
 }
 
@@ -60,6 +61,9 @@ type Guard struct {
 func New(tree workspace.Tree, p *policy.Policy, b Bounds) *Guard {
 	return &Guard{tree: tree, policy: p, bounds: b.usual()}
 }
+
+// Watch has every directory that Find lists told to seen as well, with its entries: one walk serves both. Call it before Find.
+func (g *Guard) Watch(seen func(dir workspace.Info, entries []workspace.Info)) { g.seen = seen }
 
 // Found is what a look for Git directories gave.
 type Found struct {

@@ -122,6 +122,9 @@ func (w *walk) dir(ctx context.Context, v visit) {
 	if err != nil {
 		return
 	}
+	if w.Guard.seen != nil {
+		w.Guard.seen(h.Info(), entries)
+	}
 	if total > len(entries) { // what matters is not crowded out by a flood of names
 		w.unseen += total - len(entries)
 		entries = w.named(ctx, v.path, entries)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/app/gitguard"
+	"github.com/agent-mcp/agent-mcp/app/lookout"
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/policy"
 	"github.com/agent-mcp/agent-mcp/core/tool"
@@ -100,8 +101,10 @@ const (
 type Box struct {
 	Config
 	git    *gitguard.Guard
+	watch  *lookout.Lookout
 	ready  bool     // git has looked, and the policy knows what it found
 	notes  []string // what the guard has to say, told with the next result
+	blind  bool     // it was told that the lookout did not see everything
 	left   []string // backups that Scratch did not let go of
 	closed bool
 	calls  map[tool.Name]func(context.Context, *job) error
@@ -117,7 +120,8 @@ type job struct {
 // New makes a Box. Nothing is touched yet.
 func New(c Config) *Box {
 	c.Limits = c.Limits.withDefaults()
-	b := &Box{Config: c, git: gitguard.New(c.Tree, c.Policy, gitguard.Bounds{})}
+	b := &Box{Config: c, git: gitguard.New(c.Tree, c.Policy, gitguard.Bounds{}), watch: lookout.New(c.Tree, c.Policy, lookout.Bounds{})}
+	b.git.Watch(b.watch.Before)
 	b.calls = map[tool.Name]func(context.Context, *job) error{
 		tool.Read: b.read, tool.Tail: b.tail, tool.List: b.list, tool.Search: b.search,
 		tool.Write: b.write, tool.Patch: b.patch, tool.Move: b.move, tool.Remove: b.remove,
@@ -233,15 +237,19 @@ func (b *Box) record(r audit.Record) error {
 func (b *Box) effect(j *job, e tool.Effect) error {
 	j.result.Effects = append(j.result.Effects, e)
 	if r, ok := audit.Effect(b.now(), j.ref, e); ok {
-		return b.record(r)
+		if err := b.record(r); err != nil {
+			return err
+		}
 	}
-	return nil
+	return b.wrote(j, e)
 }
 
 // fail turns an error into the Result's fault and words.
 func (b *Box) fail(r *tool.Result, err error) {
 	r.Fault = fault.From(err)
-	r.Denied = denial(r.Fault)
+	if r.Denied = denial(r.Fault); r.Denied {
+		r.Refused++
+	}
 	text := b.explain(r.Fault) + instead(r.Name, r.Fault.Code)
 	if r.Text != "" {
 		text = r.Text + "\n" + text

@@ -65,7 +65,11 @@ func (b *Box) launch(ctx context.Context, j *job, spec sandbox.Spec) error {
 	for _, s := range swept {
 		note(audit.Denied(b.now(), j.ref, "sandbox", s.From, rights.Write, nil))
 	}
+	j.result.Refused += len(r.Denials) + len(swept)
 	j.result.Text = b.outcome(spec, r) + b.told(swept)
+	if e := b.survey(after, j); first == nil {
+		first = e
+	}
 	if r.End == sandbox.EndCancelled {
 		return fault.New(fault.CodeCancelled)
 	}

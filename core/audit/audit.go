@@ -34,6 +34,7 @@ const (
 	KindGuard        Kind = "git.guard"
 	KindNetwork      Kind = "network.rule"
 	KindFlow         Kind = "network.flow"
+	KindTrigger      Kind = "file.trigger"
 	KindRecovery     Kind = "recovery"
 	KindSandboxProof Kind = "sandbox.enforced"
 )

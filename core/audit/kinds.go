@@ -152,6 +152,12 @@ func Flow(at time.Time, ref Ref, run string, f sandbox.Flow, over bool) Record {
 	return record(at, KindFlow, ref, kv...)
 }
 
+// Trigger records a new or changed file that the owner's own tools take commands from (core/trigger); what names the settings that
+// are obeyed, where it is not the whole file.
+func Trigger(at time.Time, ref Ref, kind, path string, what []string, fresh bool) Record {
+	return record(at, KindTrigger, ref, "obeyed_by", kind, "path", path, "settings", what, "new", fresh)
+}
+
 // Guard records that Git's hooks and settings were looked for without seeing everything: how many places are protected, and how
 // many directories or names were left out.
 func Guard(at time.Time, ref Ref, protected, unseen int) Record {

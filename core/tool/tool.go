@@ -3,6 +3,7 @@
 package tool
 
 import (
+	"github.com/agent-mcp/agent-mcp/core/trigger"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 )
 
@@ -84,4 +85,12 @@ type Result struct {
 	Fault   *fault.Error // nil when it worked; a process that exits non-zero worked
 	Denied  bool         // Fault is a policy denial (AGT-08)
 	Effects []Effect
+	Refused int      // accesses that the policy refused to this call or its processes
+	Obeyed  []Obeyed // files it left that the owner's own tools take commands from
+}
+
+// Obeyed is a new or changed file that something else will obey, outside the sandbox (core/trigger).
+type Obeyed struct {
+	Path string // as shown: relative to the workspace where it lies in it
+	Kind trigger.Kind
 }

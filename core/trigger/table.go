@@ -1,0 +1,60 @@
+package trigger
+
+import "strings"
+
+// table lists patterns of trailing path components in lower case; the last may begin with "*".
+var table = []struct {
+	rule     Rule
+	patterns string
+}{
+	{Rule{Kind: Git, Why: "Git runs the command of a submodule's update", Reads: submodules}, ".gitmodules"},
+	{Rule{Kind: Environment, Why: "direnv runs it when a shell enters the directory"}, ".envrc"},
+	{Rule{Kind: Environment, Why: "the version manager runs its hooks, tasks and plugins when a shell enters the directory"}, ".mise.toml mise.toml .mise.local.toml .mise/config.toml .config/mise.toml .tool-versions .rtx.toml"},
+	{Rule{Kind: Environment, Why: "a shell that looks for it runs it when it enters the directory"}, ".autoenv .env.zsh .localrc"},
+	{Rule{Kind: Editor, Why: "VS Code runs its tasks and takes programs from its settings"}, ".vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json *.code-workspace"},
+	{Rule{Kind: Editor, Why: "an editor or an assistant starts the servers and commands that it names"}, ".cursor/mcp.json .mcp.json .zed/settings.json .zed/tasks.json .fleet/run.json .fleet/settings.json .helix/config.toml .helix/languages.toml"},
+	{Rule{Kind: Editor, Why: "an IDE starts these run configurations and external tools"}, ".idea/runconfigurations/*.xml .idea/workspace.xml .idea/watchertasks.xml .idea/tools/*.xml .run/*.xml .idea/externaldependencies.xml"},
+	{Rule{Kind: Editor, Why: "the editor runs it when it starts in the directory"}, ".exrc .vimrc .nvimrc .nvim.lua .nvim.vim .lvimrc .gvimrc _vimrc _exrc .kakrc .nanorc"},
+	{Rule{Kind: Editor, Why: "Emacs evaluates it when a file of the directory is opened"}, ".dir-locals.el .dir-locals-2.el .projectile"},
+	{Rule{Kind: Debugger, Why: "the debugger runs it when it starts in the directory"}, ".gdbinit .lldbinit .gdbearlyinit"},
+	{Rule{Kind: Container, Why: "an editor builds and starts it, with its commands, when it opens the directory"}, ".devcontainer/devcontainer.json .devcontainer/*/devcontainer.json .devcontainer.json .devcontainer/*.sh .devcontainer/dockerfile .gitpod.yml"},
+	{Rule{Kind: Hooks, Why: "Git runs it through husky"}, ".husky/* .husky/_/*"},
+	{Rule{Kind: Hooks, Why: "Git runs its commands through a hook manager"}, ".pre-commit-config.yaml .pre-commit-config.yml lefthook.yml lefthook.yaml .lefthook.yml lefthook-local.yml .overcommit.yml .huskyrc .huskyrc.js .huskyrc.json .lintstagedrc .lintstagedrc.js .lintstagedrc.json lint-staged.config.js simple-git-hooks.json .simple-git-hooks.json"},
+	{Rule{Kind: Packages, Why: "npm takes programs, or where packages come from, from it", Reads: keys(
+		"script-shell", "node-options", "shell", "git", "editor", "viewer", "browser", "init-module", "onload-script", "registry", "ignore-scripts", "globalconfig", "userconfig", "prefix",
+	)}, ".npmrc .pnpmrc"},
+	{Rule{Kind: Packages, Why: "Yarn runs the program, the plugins, or takes packages from where it names", Reads: keys(
+		"yarnpath", "plugins", "npmregistryserver", "npmscopes", "yarn-path", "registry", "injectenvironmentfiles", "enablescripts",
+	)}, ".yarnrc.yml .yarnrc"},
+	{Rule{Kind: Packages, Why: "pip takes packages from where it names", Reads: keys(
+		"index-url", "extra-index-url", "find-links", "index", "trusted-host", "python",
+	)}, "pip.conf pip.ini"},
+	{Rule{Kind: Packages, Why: "the package manager runs it"}, ".pnpmfile.cjs pnpmfile.js .pnpmfile.mjs .bundle/config .gemrc"},
+	{Rule{Kind: Build, Why: "Cargo runs the programs that it names instead of, or around, the compiler", Reads: keys(
+		"runner", "rustc", "rustc-wrapper", "rustc-workspace-wrapper", "rustdoc", "linker", "ar", "credential-provider", "credential-process", "global-credential-providers", "replace-with", "rustflags", "build-rustflags", "include",
+	)}, ".cargo/config.toml .cargo/config"},
+	{Rule{Kind: Build, Why: "Bazel takes options, and with them programs, from it"}, ".bazelrc .bazeliskrc tools/bazel .bazelversion"},
+	{Rule{Kind: Build, Why: "the build tool's wrapper downloads and runs what it names"}, "gradle/wrapper/gradle-wrapper.properties .mvn/wrapper/maven-wrapper.properties .mvn/jvm.config .mvn/maven.config .mvn/extensions.xml"},
+	{Rule{Kind: Python, Why: "Python runs it whenever it starts with this directory in its path", top: true}, "sitecustomize.py usercustomize.py *.pth"},
+	{Rule{Kind: Automation, Why: "it runs elsewhere, with that place's secrets, once it is pushed"}, ".github/workflows/*.yml .github/workflows/*.yaml .github/actions/*/action.yml .github/actions/*/action.yaml .gitlab-ci.yml .circleci/config.yml azure-pipelines.yml bitbucket-pipelines.yml .travis.yml .drone.yml .woodpecker.yml .woodpecker/*.yml .forgejo/workflows/*.yml .gitea/workflows/*.yml .gitea/workflows/*.yaml jenkinsfile .buildkite/pipeline.yml"},
+	{Rule{Kind: Desktop, Why: "a click in a file manager starts its command"}, "*.desktop *.command *.workflow *.lnk autorun.inf"},
+}
+
+// The table by its last component: a literal name, or the extension of "*.x". "dir/*" is kept under the extension "".
+var byName, byExtension = compile()
+
+func compile() (names, extensions map[string][]entry) {
+	names, extensions = map[string][]entry{}, map[string][]entry{}
+	for _, line := range table {
+		for p := range strings.FieldsSeq(line.patterns) {
+			parts := strings.Split(p, "/")
+			e, last := entry{line.rule, parts[:len(parts)-1]}, parts[len(parts)-1]
+			if ext, ok := strings.CutPrefix(last, "*"); ok {
+				extensions[ext] = append(extensions[ext], e)
+			} else {
+				names[last] = append(names[last], e)
+			}
+		}
+	}
+	return names, extensions
+}
