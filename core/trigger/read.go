@@ -20,6 +20,7 @@ func keys(names ...string) func(string) []string {
 				continue
 			}
 			for _, part := range strings.FieldsFunc(l, func(r rune) bool { return strings.ContainsRune("{,}", r) }) {
+				part = strings.TrimSpace(part)
 				i := strings.IndexAny(part, "=: \t[")
 				if strings.HasPrefix(part, "@") { // @scope:registry=…
 					if j := strings.IndexByte(part, ':'); j >= 0 {
