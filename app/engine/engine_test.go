@@ -39,6 +39,7 @@ type hands struct {
 	mu     sync.Mutex
 	files  map[string]string
 	closed int
+	leaves []tool.Obeyed // what every write leaves besides
 	hold   chan struct{} // when not nil, Do waits for it or for the cancel
 }
 
@@ -56,6 +57,9 @@ func (h *hands) Do(ctx context.Context, _ audit.Ref, c tool.Call) tool.Result {
 	case tool.Write:
 		h.files[c.Path] = c.Content
 		r.Effects = []tool.Effect{{Kind: tool.EffectCreated, Path: "/project/" + c.Path, SHA256: "x"}}
+		if r.Obeyed = h.leaves; len(h.leaves) > 0 {
+			r.Refused = 3
+		}
 	case tool.Remove:
 		r.Fault, r.Denied = fault.New("policy.no_delete", "path", c.Path), true
 		r.Text = "denied"

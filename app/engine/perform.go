@@ -241,8 +241,21 @@ func (t *task) act(ctx context.Context, a agent.Act) (agent.Event, []tool.Result
 		}
 		t.diary.add(ref.PlannerTask, c, r, t.now().Sub(began))
 		results = append(results, r)
+		t.notice(r)
 	}
 	return agent.Observed{CallID: a.CallID, Results: results}, results
+}
+
+// notice keeps what the owner should know of a call for agent_status.
+func (t *task) notice(r tool.Result) {
+	if r.Refused == 0 && len(r.Obeyed) == 0 {
+		return
+	}
+	n := session.Noticed{TaskID: t.scope.Task, Refused: r.Refused}
+	for _, o := range r.Obeyed {
+		n.Obeyed = append(n.Obeyed, session.Obeyed{Path: o.Path, Kind: string(o.Kind)})
+	}
+	t.feed(n)
 }
 
 func (t *task) load(ctx context.Context, l agent.LoadSkills) agent.Event {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/core/guard"
+	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/text"
@@ -60,6 +61,9 @@ type view struct {
 	fault               *fault.Error
 	answer              string
 	report              string // where the report is
+	refused             int    // accesses that the policy refused
+	obeyed              []session.Obeyed
+	more                int // of those files that are not kept
 }
 
 type stepView struct {
@@ -121,6 +125,7 @@ func render(cat text.Catalog, v view) string {
 	if v.report != "" {
 		line(keyReport, map[string]any{"place": v.report})
 	}
+	b.WriteString(notices(cat, v))
 	if v.answer != "" {
 		b.WriteString("\n" + cat.Text(keyAnswer, nil) + "\n" + cutText(cat, v.answer, maxAnswerBytes) + "\n")
 	}

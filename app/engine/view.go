@@ -27,6 +27,7 @@ func (e *Engine) view(t session.Task) view {
 			v.answer = e.Catalog.Text(agent.KeyNoAnswer, nil)
 		}
 	}
+	v.refused, v.obeyed, v.more = t.Notices.Refused, t.Notices.Obeyed, t.Notices.More
 	v.critical, v.budget = int(p.Plan.Length.Tokens()), int(p.Plan.Budget)
 	for _, n := range p.Plan.Tasks {
 		v.steps = append(v.steps, stepView{

@@ -29,6 +29,14 @@ type Waiting struct {
 	Holder turn.Holder
 }
 
+// Noticed adds what the owner should know of a started Task: accesses that the policy refused, and files that the owner's own
+// tools will obey. A file that is known already is not added.
+type Noticed struct {
+	TaskID  string
+	Refused int
+	Obeyed  []Obeyed
+}
+
 // Moved reports a started Task's state (planning or running) and progress.
 type Moved struct {
 	At       time.Time
@@ -67,6 +75,7 @@ type Stopping struct{ At time.Time }
 func (Submitted) event()   {}
 func (Waiting) event()     {}
 func (Moved) event()       {}
+func (Noticed) event()     {}
 func (Finished) event()    {}
 func (CancelAsked) event() {}
 func (OwnerGone) event()   {}

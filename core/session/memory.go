@@ -107,6 +107,37 @@ func dropOld[T any](items []T, keep, over int, size func(*T) int) ([]T, int) {
 	return slices.Clone(items[n:]), over
 }
 
+// Notices is what the owner should know of a Task besides its answer.
+type Notices struct {
+	Refused int      // accesses that the policy refused
+	Obeyed  []Obeyed // new or changed files that the owner's own tools take commands from; the first MaxObeyed
+	More    int      // of them that are not kept
+}
+
+// MaxObeyed bounds what a Task keeps of such files.
+const MaxObeyed = 50
+
+// Obeyed is one such file.
+type Obeyed struct {
+	Path string // relative to the workspace where it lies in it
+	Kind string // what obeys it (core/trigger)
+}
+
+// with adds what was noticed.
+func (n Notices) with(e Noticed) Notices {
+	n.Refused += e.Refused
+	for _, o := range e.Obeyed {
+		switch {
+		case slices.Contains(n.Obeyed, o):
+		case len(n.Obeyed) >= MaxObeyed:
+			n.More++
+		default:
+			n.Obeyed = append(slices.Clone(n.Obeyed), o)
+		}
+	}
+	return n
+}
+
 // Progress is what a Task has done so far; the front end shows it (MCP-STS-03).
 type Progress struct {
 	Plan         taskgraph.View // empty before there is a plan

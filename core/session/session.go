@@ -23,6 +23,8 @@ func Apply(s State, e Event) (State, []Effect) {
 		m.submit(e)
 	case Waiting:
 		m.change("waiting", e.TaskID, func(t *task) { t.Waits = e.Holder })
+	case Noticed:
+		m.change("noticed", e.TaskID, func(t *task) { t.Notices = t.Notices.with(e) })
 	case Moved:
 		m.moved(e)
 	case Finished:

@@ -76,6 +76,7 @@ type Task struct {
 	Waits      turn.Holder
 	Cancelling bool // a cancel was asked and is under way
 	Progress   Progress
+	Notices    Notices
 	Answer     string
 	Fault      *fault.Error // Failed, Cancelled: why
 	AcceptedAt time.Time
