@@ -22,10 +22,10 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
-// recorder keeps the Audit's records.
-type recorder struct{ all []audit.Record }
+// trail keeps the Audit's records.
+type trail struct{ all []audit.Record }
 
-func (r *recorder) Record(rec audit.Record) error {
+func (r *trail) Record(rec audit.Record) error {
 	r.all = append(r.all, rec)
 	return nil
 }
@@ -33,7 +33,7 @@ func (r *recorder) Record(rec audit.Record) error {
 // scripted is a stage on which bash runs scripts.
 type scripted struct {
 	*stage
-	log *recorder
+	log *trail
 }
 
 func newScripted(t *testing.T, network policy.NetworkInput) *scripted {
@@ -42,7 +42,7 @@ func newScripted(t *testing.T, network policy.NetworkInput) *scripted {
 	if !report.Confines(network.Mode) {
 		t.Skipf("this sandbox does not confine %s", network.Mode)
 	}
-	s := &scripted{newStage(t, sb, report), &recorder{}}
+	s := &scripted{newStage(t, sb, report), &trail{}}
 	for name, content := range map[string]string{"w/hello.c": "int main(){return 0;}\n", "docs/Makefile": "x:\n\ttouch x\n", "docs/mode": "m", "w/mode": "m"} {
 		require.NoError(t, os.WriteFile(s.at(name), []byte(content), 0o644))
 	}
