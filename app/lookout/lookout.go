@@ -57,6 +57,10 @@ type Lookout struct {
 	files  map[string]workspace.Identity // those that match the table, as last seen
 	newest time.Time
 	unseen int
+
+	// apart are directories that were there before and were not listed: what the guard keeps read-only (a repository's hooks), and
+	// what lay beyond its bounds. They are not taken for new ones. The value is what they were.
+	apart map[string]uint64
 }
 
 // New makes a Lookout. Nothing is touched yet.
@@ -67,7 +71,7 @@ func New(tree workspace.Tree, p *policy.Policy, b Bounds) *Lookout {
 	if b.Entries <= 0 {
 		b.Entries = 65_536
 	}
-	l := &Lookout{tree: tree, bounds: b, dirs: map[string]dir{}, files: map[string]workspace.Identity{}}
+	l := &Lookout{tree: tree, bounds: b, dirs: map[string]dir{}, files: map[string]workspace.Identity{}, apart: map[string]uint64{}}
 	for _, r := range p.ToolRoots() {
 		if r.Rights&(rights.Write|rights.Delete) != 0 {
 			l.roots = append(l.roots, r.Path)
@@ -79,6 +83,13 @@ func New(tree workspace.Tree, p *policy.Policy, b Bounds) *Lookout {
 // Before notes a directory and its entries as they were before the first run.
 func (l *Lookout) Before(d workspace.Info, entries []workspace.Info) {
 	l.note(d, entries)
+	delete(l.apart, d.Path)
+	for _, e := range entries {
+		at := join(d.Path, e.Name)
+		if _, listed := l.dirs[at]; e.Mode.IsDir() && !listed {
+			l.apart[at] = e.Identity.File
+		}
+	}
 	for _, f := range l.matching(d, entries) {
 		l.files[f.Path] = f.Identity
 	}
@@ -203,7 +214,10 @@ func (l *Lookout) visit(ctx context.Context, p string, racy time.Time, changed m
 	}
 	for _, e := range entries {
 		at := join(p, e.Name)
-		if _, known := l.dirs[at]; !known && e.Mode.IsDir() && !(l.dirs[p].git && bulk(e.Name)) && ctx.Err() == nil {
+		if _, known := l.dirs[at]; known || !e.Mode.IsDir() || l.dirs[p].git && bulk(e.Name) || ctx.Err() != nil {
+			continue
+		}
+		if was, old := l.apart[at]; !old || was != e.Identity.File {
 			l.visit(ctx, at, racy, changed)
 		}
 	}

@@ -64,8 +64,11 @@ func TestAfter_NamesWhatIsNew(t *testing.T) {
 	for _, p := range []string{"/w/.envrc", "/w/.vscode/tasks.json", "/w/.git/HEAD", "/w/.git/config", "/w/.git/hooks/pre-commit", "/w/src/a.c"} {
 		tree.Put(p, "old", 0)
 	}
+	tree.Put("/w/.git/hooks/pre-push", "#!/bin/sh\n", 0o755)
 	l := begin(t, tree, rules(t, "/w"), lookout.Bounds{})
 	assert.Empty(t, after(t, l))
+	tree.Put("/w/.git/index", "x", 0)
+	assert.Empty(t, after(t, l), "the owner's hooks are not new")
 
 	tree.Put("/w/Makefile", "x", 0)
 	tree.Put("/w/package.json", "{}", 0)
