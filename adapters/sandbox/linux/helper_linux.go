@@ -368,5 +368,5 @@ func (h *helper) account() error {
 // program assembles the seccomp filter for this run.
 func (h *helper) program() ([]filter.Insn, error) {
 	inet := len(h.order.Network.Listen) > 0
-	return filter.Build(h.setup.Arch, filter.Options{CountForks: true, Tell: true, Inet: inet, Connects: inet})
+	return filter.Build(h.setup.Arch, filter.Options{CountThreads: true, Tell: true, Inet: inet, Connects: inet})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
-// Tasks are threads and processes. The listener counts processes exactly; RLIMIT_NPROC counts tasks and is the wall
-// behind it, for threads and for a listener that is late.
+// Tasks are threads and processes. RLIMIT_NPROC counts tasks: its hard limit is the wall for all of them, its soft limit
+// the one for processes (births_linux.go).
 const (
 	tasksPerProcess = 64
 	ownTasks        = 32    // room for the helper's own threads
@@ -176,11 +176,13 @@ func (h *helper) wait(entry int, w *watcher, o *order) error {
 		kernel.KillAll()
 		return err
 	}
-	if err := h.limit(entry); err != nil {
-		kernel.KillAll()
-		return err
+	if !w.limited.Load() {
+		if err := h.limit(entry); err != nil {
+			kernel.KillAll()
+			return err
+		}
+		w.limited.Store(true)
 	}
-	w.limited.Store(true)
 	h.send(reply{Kind: kindStarted})
 	for {
 		var ws syscall.WaitStatus
@@ -220,6 +222,7 @@ type watcher struct {
 	connects *connects // nil without a network
 	refusals *filter.Refusals
 	seen     *seen
+	births   births
 }
 
 type grant struct {
@@ -253,6 +256,7 @@ func (w *watcher) watch() {
 		if now := time.Now(); now.Sub(last) >= every {
 			last = now
 			w.memory()
+			w.births.look(w)
 		}
 	}
 }
@@ -272,7 +276,16 @@ func (w *watcher) answer(q kernel.Question) {
 		kernel.Answer(w.listener, q, no)
 		return
 	}
-	kernel.Answer(w.listener, q, errno(w.mayFork(q.TID), syscall.EAGAIN))
+	allowed := false
+	switch {
+	case q.Session():
+		allowed = w.mayStart(q.TID)
+	case q.Thread():
+		allowed = w.births.mayThread(w, q.TID)
+	default:
+		allowed = w.mayFork(q.TID)
+	}
+	kernel.Answer(w.listener, q, errno(allowed, syscall.EAGAIN))
 }
 
 func errno(allowed bool, otherwise syscall.Errno) uint32 {

@@ -18,6 +18,9 @@ type Options struct {
 	CountForks bool // new processes (not threads) and shared anonymous memory are asked for through the listener
 	Tell       bool // refused calls that ordinary programs do not try all the time are asked for: see Refusals
 	Connects   bool // connect is asked for
+	// CountThreads asks for threads, new sessions and shared anonymous memory, and keeps the limit of tasks. A signal
+	// interrupts a call that waits to be asked: libraries block signals while they make a thread, but not around fork(2).
+	CountThreads bool
 }
 
 // ErrArch means that there is no table for the architecture.
@@ -63,6 +66,7 @@ const (
 	cloneParent   = 0x00008000
 	cloneThread   = 0x00010000
 	mapSharedAnon = 0x21 // MAP_SHARED and MAP_ANONYMOUS; MAP_SHARED_VALIDATE has the first bit as well
+	limitTasks    = 6    // RLIMIT_NPROC
 	tiocsti       = 0x5412
 	tioclinux     = 0x541c
 	afUnix        = 1
@@ -121,9 +125,19 @@ func Build(goarch string, o Options) ([]Insn, error) {
 			p.call(nr, func(b *program) { b.ret(o.refuse(EPERM)) })
 		}
 	}
-	birth := uint32(Allow)
+	birth, thread, share := uint32(Allow), uint32(Allow), uint32(Allow)
 	if o.CountForks {
-		birth = Notify
+		birth, share = Notify, Notify
+	}
+	if o.CountThreads {
+		thread, share = Notify, Notify
+		p.call(t.nr["setsid"], func(b *program) { b.ret(Notify) })
+		p.call(t.nr["setrlimit"], func(b *program) {
+			b.op(opLoad, low(0), 0, 0)
+			b.op(opJeq, limitTasks, 0, 1)
+			b.ret(Errno(EPERM))
+			b.ret(Allow)
+		})
 	}
 	for _, name := range []string{"fork", "vfork"} {
 		if nr, ok := t.nr[name]; ok && o.CountForks {
@@ -135,14 +149,14 @@ func Build(goarch string, o Options) ([]Insn, error) {
 		b.op(opJset, cloneNewNS|cloneParent, 0, 1)
 		b.ret(o.refuse(EPERM))
 		b.op(opJset, cloneThread, 0, 1)
-		b.ret(Allow)
+		b.ret(thread)
 		b.ret(birth)
 	})
 	p.call(t.nr["mmap"], func(b *program) { // its pages stay when nobody maps them any more: only the grant can be counted
 		b.op(opLoad, low(3), 0, 0)
 		b.op(opAnd, mapSharedAnon, 0, 0)
 		b.op(opJeq, mapSharedAnon, 0, 1)
-		b.ret(birth)
+		b.ret(share)
 		b.ret(Allow)
 	})
 	p.call(t.nr["ioctl"], func(b *program) {
@@ -154,7 +168,13 @@ func Build(goarch string, o Options) ([]Insn, error) {
 	})
 	p.call(t.nr["prlimit64"], func(b *program) { // of others, limits may be asked but not set: the helper has the same user
 		b.op(opLoad, low(0), 0, 0)
-		b.op(opJeq, 0, 4, 0)
+		if o.CountThreads { // the own limit of tasks may not be set either
+			b.op(opJeq, 0, 0, 2)
+			b.op(opLoad, low(1), 0, 0)
+			b.op(opJeq, limitTasks, 0, 4)
+		} else {
+			b.op(opJeq, 0, 4, 0)
+		}
 		b.op(opLoad, low(2), 0, 0)
 		b.op(opJeq, 0, 0, 3)
 		b.op(opLoad, low(2)+4, 0, 0)

@@ -103,6 +103,8 @@ func TestBuild_Verdicts(t *testing.T) {
 				{"prlimit64", []uint64{1, 7, 0, 0xdead}, Allow},
 				{"prlimit64", []uint64{1, 7, 0xdead, 0}, Errno(EPERM)}, // RES-01: the helper's own limits
 				{"prlimit64", []uint64{5 | high, 7, 1 << 40, 0}, Errno(EPERM)},
+				{"setsid", nil, Allow},
+				{"setrlimit", []uint64{6, 1}, Allow},
 				{"vmsplice", nil, Errno(ENOSYS)},
 				{"mmap", []uint64{0, 1, 3, 0x21}, Notify}, // RES-01: shared and anonymous
 				{"mmap", []uint64{0, 1, 3, 0x21 | 0x4000 | high}, Notify},
@@ -233,4 +235,44 @@ func TestBuild_OrdinaryCallsPass(t *testing.T) {
 func TestBuild_UnknownArchitecture(t *testing.T) {
 	_, err := Build("riscv64", Options{})
 	assert.ErrorIs(t, err, ErrArch)
+}
+
+// RES-01: threads are asked for, processes are not, and the limit that counts both is nobody's to set.
+func TestBuild_CountsThreads(t *testing.T) {
+	for arch, tab := range tables {
+		prog, err := Build(arch, Options{CountThreads: true})
+		require.NoError(t, err)
+		for _, r := range []struct {
+			call string
+			args []uint64
+			want uint32
+		}{
+			{"clone", []uint64{0x11}, Allow},
+			{"clone", []uint64{0x4111}, Allow}, // vfork
+			{"clone", []uint64{0x10f00}, Notify},
+			{"clone", []uint64{0x10f00 | 0x8000}, Errno(EPERM)},
+			{"clone3", nil, Errno(ENOSYS)},
+			{"fork", nil, Allow},
+			{"vfork", nil, Allow},
+			{"setsid", nil, Notify},
+			{"mmap", []uint64{0, 1, 3, 0x21}, Notify},
+			{"mmap", []uint64{0, 1, 3, 0x22}, Allow},
+			{"setrlimit", []uint64{6 | high, 1}, Errno(EPERM)},
+			{"setrlimit", []uint64{7, 1}, Allow},
+			{"prlimit64", []uint64{0, 6, 0xdead, 0}, Errno(EPERM)},
+			{"prlimit64", []uint64{0, 6 | high, 1 << 40, 0}, Errno(EPERM)},
+			{"prlimit64", []uint64{high, 6, 0, 0xdead}, Allow},
+			{"prlimit64", []uint64{0, 7, 0xdead, 0}, Allow},
+			{"prlimit64", []uint64{1, 7, 0, 0xdead}, Allow},
+			{"prlimit64", []uint64{1, 7, 0xdead, 0}, Errno(EPERM)},
+			{"prlimit64", []uint64{1, 6, 0xdead, 0}, Errno(EPERM)},
+		} {
+			nr, ok := tab.nr[r.call]
+			if !ok {
+				require.Equal(t, "arm64", arch, "amd64 lacks %s", r.call)
+				continue
+			}
+			assert.Equal(t, r.want, interpret(t, prog, nr, tab.audit, r.args...), "%s %s(%#x)", arch, r.call, r.args)
+		}
+	}
 }

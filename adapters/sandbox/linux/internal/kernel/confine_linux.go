@@ -110,6 +110,15 @@ func Limit(pid, resource int, value uint64) error {
 	return unix.Prlimit(pid, resource, &unix.Rlimit{Cur: value, Max: value}, nil)
 }
 
+// SoftLimit sets the soft limit of a resource of a process within its hard one.
+func SoftLimit(pid, resource int, value uint64) error {
+	var old unix.Rlimit
+	if err := unix.Prlimit(pid, resource, nil, &old); err != nil || old.Cur == min(value, old.Max) {
+		return err
+	}
+	return unix.Prlimit(pid, resource, &unix.Rlimit{Cur: min(value, old.Max), Max: old.Max}, nil)
+}
+
 // Resources for Limit.
 const (
 	LimitCore  = unix.RLIMIT_CORE

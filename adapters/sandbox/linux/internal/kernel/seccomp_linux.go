@@ -65,6 +65,14 @@ func (q *Question) Map() int64 {
 	return int64(max(1, min(q.Args[1], 1<<62)))
 }
 
+// Thread reports clone(2) for a thread.
+func (q *Question) Thread() bool {
+	return q.NR == unix.SYS_CLONE && q.Args[0]&unix.CLONE_THREAD != 0
+}
+
+// Session reports setsid(2).
+func (q *Question) Session() bool { return q.NR == unix.SYS_SETSID }
+
 // Connect reports connect(2).
 func (q *Question) Connect() bool { return q.NR == unix.SYS_CONNECT }
 

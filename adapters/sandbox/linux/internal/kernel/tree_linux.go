@@ -65,6 +65,14 @@ func (t *Tree) numbers(dir int, to []int32) []int32 {
 	}
 }
 
+// ExtraThreads counts, over the processes of the last Scan, the threads beyond the first of each.
+func (t *Tree) ExtraThreads() (sum int) {
+	for _, pid := range t.Pids {
+		sum += max(0, int(field(t.read(pid, "/status\x00"), "Threads:"))-1)
+	}
+	return sum
+}
+
 // Asleep reports that a thread waits interruptibly, is stopped, dead or gone: it is not inside fork(2).
 func (t *Tree) Asleep(tid int32) bool {
 	b := t.read(tid, "/stat\x00")
