@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 )
@@ -17,7 +18,7 @@ type baseItem struct {
 }
 
 // baselinePaths are what ordinary programs need of a system (PRF-01), and nothing that tells of its users. Parents
-// before children. Execute is given where the system keeps programs and libraries.
+// before children; a * stands for versions. Execute is given where the system keeps programs and libraries.
 var baselinePaths = []struct {
 	path string
 	exec bool
@@ -38,6 +39,7 @@ var baselinePaths = []struct {
 	{"/etc/debian_version", false},
 	{"/etc/fonts", false},
 	{"/etc/inputrc", false},
+	{"/etc/java-*-openjdk", false},
 	{"/etc/ld.so.cache", false},
 	{"/etc/ld.so.conf", false},
 	{"/etc/ld.so.conf.d", false},
@@ -61,21 +63,30 @@ var baselinePaths = []struct {
 // findBaseline looks at what this system has.
 func findBaseline() (items []baseItem) {
 	for _, b := range baselinePaths {
-		info, err := os.Lstat(b.path)
-		if err != nil {
-			continue
+		paths := []string{b.path}
+		if strings.Contains(b.path, "*") {
+			paths, _ = filepath.Glob(b.path)
 		}
-		item := baseItem{Path: b.path, Exec: b.exec, Dir: info.IsDir()}
-		if info.Mode()&os.ModeSymlink != 0 {
-			if item.Link, err = os.Readlink(b.path); err != nil {
-				continue
+		for _, path := range paths {
+			if item, ok := baseItemAt(path, b.exec); ok {
+				items = append(items, item)
 			}
-		} else if !info.IsDir() && !info.Mode().IsRegular() {
-			continue
 		}
-		items = append(items, item)
 	}
 	return items
+}
+
+func baseItemAt(path string, exec bool) (item baseItem, ok bool) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return item, false
+	}
+	item = baseItem{Path: path, Exec: exec, Dir: info.IsDir()}
+	if info.Mode()&os.ModeSymlink != 0 {
+		item.Link, err = os.Readlink(path)
+		return item, err == nil
+	}
+	return item, info.IsDir() || info.Mode().IsRegular()
 }
 
 // baselineRoots is the report's view: canonical, sorted, without symlinks.

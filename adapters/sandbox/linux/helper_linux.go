@@ -299,8 +299,11 @@ func (h *helper) parent(path string) (int, error) {
 }
 
 func (h *helper) devices() error {
-	for _, name := range []string{"null", "zero", "full", "random", "urandom"} {
+	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		fd, err := kernel.OpenPath(h.old, "/dev/"+name)
+		if name == "tty" && errors.Is(err, syscall.ENOENT) {
+			continue // a container without one
+		}
 		if err != nil {
 			return err
 		}
@@ -336,7 +339,7 @@ func (h *helper) devices() error {
 		return err
 	}
 	defer kernel.Close(dev)
-	// No /dev/tty: it is the controlling terminal, and there is none.
+	// /dev/tty is the controlling terminal: there is none (ENXIO) but for what runs in a pty made inside.
 	for _, l := range [][2]string{{"ptmx", "pts/ptmx"}, {"fd", "/proc/self/fd"}, {"stdin", "/proc/self/fd/0"}, {"stdout", "/proc/self/fd/1"}, {"stderr", "/proc/self/fd/2"}} {
 		if err := kernel.MakeLink(dev, l[1], l[0]); err != nil {
 			return err

@@ -188,7 +188,7 @@ func rules(s sandbox.Spec, baseline []baseItem, tmp string) (out []rule) {
 	}
 	out = append(out, rule{"/proc", llRead}, rule{tmp, tmpAccess}, rule{"/dev/shm", llRead | llWrite | llDelete},
 		rule{"/dev/pts", llRead | llDevice})
-	for _, d := range []string{"null", "full", "random", "urandom"} {
+	for _, d := range []string{"null", "full", "random", "urandom", "tty"} {
 		out = append(out, rule{"/dev/" + d, llDevice})
 	}
 	out = append(out, rule{"/dev/zero", llReadFile}) // mapped shared and writable it would be memory that nobody counts

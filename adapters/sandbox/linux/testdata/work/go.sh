@@ -47,12 +47,6 @@ func TestFiles(t *testing.T) {
 	}
 	wg.Wait()
 }
-
-func BenchmarkDouble(b *testing.B) {
-	for i := 0; i < b.N; i++ {
-		Double(i)
-	}
-}
 G
 export GOCACHE="$PWD/../cache" GOFLAGS=-mod=mod GOPROXY=off GOTOOLCHAIN=local
 go build -o app .
@@ -61,8 +55,6 @@ go vet ./...
 go test ./... >first
 go test ./... >second
 grep -q cached second
-go test -count=1 -run TestFiles -bench . -benchtime 10x . >bench
-grep -q BenchmarkDouble bench
 go run . | grep -q child
 test -d "$GOCACHE"
 go list -m | grep -q example.com/m

@@ -1,4 +1,5 @@
 # needs: seq xargs find
+# long
 mkdir d
 cd d
 seq 1 100000 | split -l 1 -a 4 - f
