@@ -6,9 +6,8 @@ sleep 0.05 & sleep 60 & slow=$!
 wait -n
 kill $slow
 wait $slow || true
-for i in $(seq 300); do true & done
-wait
+for i in $(seq 20); do for j in 1 2 3 4 5 6 7 8; do true & done; wait; done
 [ "$(jobs | grep -c Running)" = 0 ]
 (setsid sh -c 'sleep 0.05; echo orphan >orphan' &)
 until [ -s orphan ]; do sleep 0.01; done
-for i in $(seq 500); do /bin/true; done
+for i in $(seq 100); do /bin/true; done
