@@ -264,40 +264,6 @@ func (w *watcher) watch() {
 	}
 }
 
-// answer decides on a call that waits.
-func (w *watcher) answer(q kernel.Question) {
-	if size := q.Map(); size > 0 {
-		kernel.Answer(w.listener, q, errno(w.mayShare(size), syscall.ENOMEM))
-		return
-	}
-	if q.Connect() && w.connects != nil {
-		w.connects.asked(q)
-		return
-	}
-	if kind, no, refused := w.refusals.Of(q.NR, q.Args); refused {
-		w.seen.call(kind)
-		kernel.Answer(w.listener, q, no)
-		return
-	}
-	allowed := false
-	switch {
-	case q.Session():
-		allowed = w.mayStart(q.TID)
-	case q.Thread():
-		allowed = w.births.mayThread(w, q.TID)
-	default:
-		allowed = w.mayFork(q.TID)
-	}
-	kernel.Answer(w.listener, q, errno(allowed, syscall.EAGAIN))
-}
-
-func errno(allowed bool, otherwise syscall.Errno) uint32 {
-	if allowed {
-		return 0
-	}
-	return uint32(otherwise)
-}
-
 func (w *watcher) memory() {
 	if w.h.order.Cgroup {
 		return
