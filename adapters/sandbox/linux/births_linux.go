@@ -123,6 +123,11 @@ func (w *watcher) answer(q kernel.Question) {
 		kernel.Answer(w.listener, q, errno(w.mayShare(size), syscall.ENOMEM))
 		return
 	}
+	if id, group := q.Schedules(); id != 0 { // never this process, which has the same user and leads the first group
+		own := group && id == 1 || !group && w.tree.Own(id)
+		kernel.Answer(w.listener, q, errno(!own, syscall.EPERM))
+		return
+	}
 	if q.Connect() && w.connects != nil {
 		w.connects.asked(q)
 		return

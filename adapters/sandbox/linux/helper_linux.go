@@ -97,6 +97,7 @@ func (h *helper) fail(err error) {
 }
 
 func (h *helper) run() error {
+	kernel.DefaultSignals()
 	if err := step("hide", kernel.Hide()); err != nil {
 		return err
 	}
@@ -170,6 +171,9 @@ func (h *helper) prepare() (err error) {
 	}
 	if err := h.attach(h.proc, "/proc", true); err != nil {
 		return step("attach proc", err)
+	}
+	if err := h.mask("/proc/keys", "/proc/key-users"); err != nil {
+		return step("mask proc", err)
 	}
 	for _, b := range h.setup.Baseline {
 		if err := h.runtime(b); err != nil {
@@ -371,5 +375,5 @@ func (h *helper) account() error {
 // program assembles the seccomp filter for this run.
 func (h *helper) program() ([]filter.Insn, error) {
 	inet := len(h.order.Network.Listen) > 0
-	return filter.Build(h.setup.Arch, filter.Options{CountThreads: true, Tell: true, Inet: inet, Connects: inet})
+	return filter.Build(h.setup.Arch, filter.Options{CountThreads: true, NoSetGID: h.setup.KeepDAC, Tell: true, Inet: inet, Connects: inet})
 }

@@ -17,8 +17,11 @@ import (
 // the one for processes (births_linux.go).
 const (
 	tasksPerProcess = 64
-	ownTasks        = 32    // room for the helper's own threads
-	mostFiles       = 16384 // descriptors of one process: each holds kernel memory that nobody counts
+	ownTasks        = 32 // room for the helper's own threads
+
+	// Each descriptor of a process may hold kernel memory that nobody counts: half a pipe at least fileBytes, when its user
+	// has many. All of them together stay below the limit, but no program works with less than leastFiles.
+	mostFiles, leastFiles, fileBytes = 16384, 1024, 4096
 )
 
 // start confines a second thread, forks the entry from it, and watches until nothing is left. It returns only when the
@@ -151,13 +154,14 @@ func (h *helper) fork() (int, error) {
 // limit binds the entry, and by inheritance all it starts, but not this process, whose runtime must never fail for want
 // of a thread. No fork is answered before, so that nothing can be born without the limits.
 func (h *helper) limit(entry int) error {
+	files := uint64(min(max(h.order.Memory/fileBytes/int64(h.order.Processes), leastFiles), mostFiles))
 	tasks := uint64(h.order.Processes)*tasksPerProcess + uint64(kernel.OwnThreads(h.proc)) + ownTasks
 	for _, l := range []struct {
 		what int
 		max  uint64
 	}{
 		{kernel.LimitCore, 1}, // 0 would not keep a dump from a handler that core_pattern names: core(5)
-		{kernel.LimitTasks, tasks}, {kernel.LimitData, uint64(h.order.Memory)}, {kernel.LimitFiles, mostFiles},
+		{kernel.LimitTasks, tasks}, {kernel.LimitData, uint64(h.order.Memory)}, {kernel.LimitFiles, files},
 	} {
 		if l.what == kernel.LimitData && h.order.Cgroup {
 			continue // what is mapped but not used costs nothing
@@ -339,40 +343,4 @@ func (w *watcher) count() int {
 		}
 	}
 	return len(w.tree.Pids) + w.pending()
-}
-
-func (w *watcher) pending() (n int) {
-	for i := range w.granted {
-		if g := &w.granted[i]; g.tid != 0 {
-			if time.Since(g.at) > time.Second {
-				g.tid = 0
-				continue
-			}
-			n++
-		}
-	}
-	return n
-}
-
-// settle: a thread that asks again is through with its last fork.
-func (w *watcher) settle(tid int32) {
-	for i := range w.granted {
-		if w.granted[i].tid == tid {
-			w.granted[i].tid = 0
-		}
-	}
-}
-
-func (w *watcher) remember(tid int32) {
-	oldest := 0
-	for i := range w.granted {
-		if w.granted[i].tid == 0 {
-			oldest = i
-			break
-		}
-		if w.granted[i].at.Before(w.granted[oldest].at) {
-			oldest = i
-		}
-	}
-	w.granted[oldest] = grant{tid: tid, at: time.Now()}
 }

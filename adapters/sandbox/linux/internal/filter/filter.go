@@ -15,6 +15,7 @@ type Insn struct {
 // Options vary the program.
 type Options struct {
 	Inet       bool // AF_INET and AF_INET6 stream and datagram sockets are allowed (network local and restricted)
+	NoSetGID   bool // no set-group-ID modes either: the owner's group is the system's
 	CountForks bool // new processes (not threads) and shared anonymous memory are asked for through the listener
 	Tell       bool // refused calls that ordinary programs do not try all the time are asked for: see Refusals
 	Connects   bool // connect is asked for
@@ -159,13 +160,10 @@ func Build(goarch string, o Options) ([]Insn, error) {
 		b.ret(share)
 		b.ret(Allow)
 	})
-	p.call(t.nr["ioctl"], func(b *program) {
-		b.op(opLoad, low(1), 0, 0)
-		b.op(opJeq, tiocsti, 1, 0)
-		b.op(opJeq, tioclinux, 0, 1)
-		b.ret(o.refuse(EPERM))
-		b.ret(Allow)
-	})
+	p.call(t.nr["ioctl"], func(b *program) { b.ioctl(o) })
+	p.call(t.nr["fcntl"], (*program).fcntl)
+	t.chmod(&p, o)
+	t.schedule(&p, o)
 	p.call(t.nr["prlimit64"], func(b *program) { // of others, limits may be asked but not set: the helper has the same user
 		b.op(opLoad, low(0), 0, 0)
 		if o.CountThreads { // the own limit of tasks may not be set either

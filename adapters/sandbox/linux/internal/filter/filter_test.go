@@ -96,6 +96,39 @@ func TestBuild_Verdicts(t *testing.T) {
 				{"ioctl", []uint64{0, 0x5412 | 1<<32}, Errno(EPERM)},
 				{"ioctl", []uint64{0, 0x541c}, Errno(EPERM)}, // TIOCLINUX
 				{"ioctl", []uint64{0, 0x5413}, Allow},        // TIOCGWINSZ
+				{"ioctl", []uint64{0, 0x5423}, Errno(EPERM)}, // TIOCSETD
+				{"ioctl", []uint64{0, 0x5423 | high}, Errno(EPERM)},
+				{"ioctl", []uint64{0, 0x5000940f}, Errno(EPERM)}, // BTRFS_IOC_SNAP_DESTROY
+				{"ioctl", []uint64{0, 0x50009417 | high}, Errno(EPERM)},
+				{"ioctl", []uint64{0, 0xc018bc10}, Errno(EPERM)}, // bcachefs subvolumes
+				{"ioctl", []uint64{0, 0x40049409}, Allow},        // FICLONE
+				{"ioctl", []uint64{0, 0x4020940d}, Allow},        // FICLONERANGE
+				{"ioctl", []uint64{0, 0xc0189436}, Allow},        // FIDEDUPERANGE
+				{"ioctl", []uint64{0, 0x5401}, Allow},            // TCGETS
+				{"fcntl", []uint64{3, 1024, 0}, Errno(EPERM)},    // F_SETLEASE
+				{"fcntl", []uint64{3, 1024 | high, 1}, Errno(EPERM)},
+				{"fcntl", []uint64{3, 6}, Allow}, // F_SETLK
+				{"chmod", []uint64{0, 0o4755}, Errno(EPERM)},
+				{"chmod", []uint64{0, 0o755}, Allow},
+				{"fchmod", []uint64{0, 0o4755 | high}, Errno(EPERM)},
+				{"fchmodat", []uint64{0, 0o4000, 0o4711}, Errno(EPERM)},
+				{"fchmodat", []uint64{0, 0o4000, 0o711}, Allow},
+				{"fchmodat2", []uint64{0, 0, 0o6755, 0x100}, Errno(EPERM)},
+				{"fchmodat", []uint64{0, 0, 0o2755}, Allow}, // refused with NoSetGID, below
+				{"sched_setaffinity", []uint64{0, 8, 0}, Allow},
+				{"sched_setaffinity", []uint64{1, 8, 0}, Notify},
+				{"sched_setattr", []uint64{high}, Allow},
+				{"sched_setattr", []uint64{2 | high}, Notify},
+				{"sched_setparam", []uint64{1}, Notify},
+				{"sched_setscheduler", []uint64{1, 5, 0}, Notify},
+				{"setpriority", []uint64{0, 0, 5}, Allow},
+				{"setpriority", []uint64{0, 1, 5}, Notify},
+				{"setpriority", []uint64{1 | high, 1 | high, 5}, Notify},
+				{"setpriority", []uint64{2, 0, 5}, Errno(EPERM)}, // everything of the user
+				{"setpriority", []uint64{2 | high, 1000, 5}, Errno(EPERM)},
+				{"ioprio_set", []uint64{1, 0, 0}, Allow},
+				{"ioprio_set", []uint64{1, 1, 0}, Notify},
+				{"ioprio_set", []uint64{3, 0, 0}, Errno(EPERM)},
 				{"memfd_create", []uint64{0, 0}, Errno(ENOSYS)},
 				{"memfd_create", []uint64{0, 8 | 1}, Errno(ENOSYS)}, // RES-01: a file that no limit sees
 				{"prlimit64", []uint64{0, 7, 0xdead, 0}, Allow},
@@ -273,6 +306,63 @@ func TestBuild_CountsThreads(t *testing.T) {
 				continue
 			}
 			assert.Equal(t, r.want, interpret(t, prog, nr, tab.audit, r.args...), "%s %s(%#x)", arch, r.call, r.args)
+		}
+	}
+}
+
+// SEC-INV-01: a root Broker's programs lend no group either; without a listener nobody else is scheduled.
+func TestBuild_WithoutListenerAndGroups(t *testing.T) {
+	for arch, tab := range tables {
+		prog, err := Build(arch, Options{NoSetGID: true})
+		require.NoError(t, err)
+		for name, arg := range modes {
+			nr, ok := tab.nr[name]
+			if !ok {
+				continue
+			}
+			for mode, want := range map[uint64]uint32{0o2755: Errno(EPERM), 0o4755: Errno(EPERM), 0o1777: Allow, 0o644: Allow} {
+				args := make([]uint64, 3)
+				args[arg] = mode | high
+				assert.Equal(t, want, interpret(t, prog, nr, tab.audit, args...), "%s %s %o", arch, name, mode)
+			}
+		}
+		for _, name := range []string{"sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"} {
+			assert.Equal(t, Errno(EPERM), interpret(t, prog, tab.nr[name], tab.audit, 1), name)
+			assert.Equal(t, uint32(Allow), interpret(t, prog, tab.nr[name], tab.audit, 0), name)
+		}
+		for _, name := range []string{"setpriority", "ioprio_set"} {
+			assert.Equal(t, Errno(EPERM), interpret(t, prog, tab.nr[name], tab.audit, 1, 1), name)
+		}
+	}
+}
+
+// Both architectures rule the same calls, but for those that one of them lacks.
+func TestTables_AreComplete(t *testing.T) {
+	ruled := map[string]bool{"clone": true, "mmap": true, "ioctl": true, "fcntl": true, "prlimit64": true, "socket": true, "socketpair": true, "connect": true, "setsid": true, "setrlimit": true,
+		"setpriority": true, "ioprio_set": true, "sched_setaffinity": true, "sched_setattr": true, "sched_setparam": true, "sched_setscheduler": true}
+	for _, list := range [][]string{absent, denied} {
+		for _, name := range list {
+			ruled[name] = true
+		}
+	}
+	for name := range modes {
+		ruled[name] = true
+	}
+	lacks := map[string]bool{ // on arm64
+		"chmod": true, "create_module": true, "ioperm": true, "iopl": true, "modify_ldt": true, "uselib": true, "fork": true, "vfork": true, "setrlimit": true,
+	}
+	for name := range ruled {
+		assert.Contains(t, tables["amd64"].nr, name)
+		if !lacks[name] {
+			assert.Contains(t, tables["arm64"].nr, name)
+		}
+	}
+	for arch, tab := range tables {
+		seen := map[uint32]string{}
+		for name, nr := range tab.nr {
+			assert.Empty(t, seen[nr], "%s: %s has the same number", arch, name)
+			seen[nr] = name
+			assert.LessOrEqual(t, nr, uint32(newest), name)
 		}
 	}
 }

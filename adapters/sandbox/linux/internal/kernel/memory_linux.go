@@ -40,7 +40,7 @@ func resident(status []byte) (sum int64, ok bool) {
 	if !bytes.Contains(status, rssAnon) {
 		return 0, false
 	}
-	for _, name := range [...]string{"RssAnon:", "RssShmem:", "VmPTE:", "VmSwap:"} {
+	for _, name := range [...]string{"RssAnon:", "RssShmem:", "VmPTE:", "VmSwap:", "HugetlbPages:"} {
 		sum += field(status, name)
 	}
 	return sum << 10, true

@@ -73,6 +73,20 @@ func (q *Question) Thread() bool {
 // Session reports setsid(2).
 func (q *Question) Session() bool { return q.NR == unix.SYS_SETSID }
 
+// Schedules is the thread, process or, with group, process group whose urgency or place it wants to set; 0 when it is
+// another call.
+func (q *Question) Schedules() (id int32, group bool) {
+	switch q.NR {
+	case unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER:
+		return int32(q.Args[0]), false
+	case unix.SYS_SETPRIORITY:
+		return int32(q.Args[1]), int32(q.Args[0]) == unix.PRIO_PGRP
+	case unix.SYS_IOPRIO_SET:
+		return int32(q.Args[1]), int32(q.Args[0]) == 2 // IOPRIO_WHO_PGRP
+	}
+	return 0, false
+}
+
 // Connect reports connect(2).
 func (q *Question) Connect() bool { return q.NR == unix.SYS_CONNECT }
 

@@ -111,6 +111,26 @@ func (t *Tree) open(pid int32, suffix string) (fd uintptr, ok bool) {
 	return fd, e == 0
 }
 
+// Own reports that a number is a thread of PID 1.
+func (t *Tree) Own(tid int32) bool {
+	if tid == 1 {
+		return true
+	}
+	if tid < 1 {
+		return false
+	}
+	suffix := [24]byte{}
+	i := len(suffix) - 1 // the last byte stays NUL
+	for n := tid; n > 0; n /= 10 {
+		i--
+		suffix[i] = byte('0' + n%10)
+	}
+	i -= copy(suffix[i-6:], "/task/")
+	fd, ok := t.open(1, unsafe.String(&suffix[i], len(suffix)-i))
+	Close(int(fd))
+	return ok
+}
+
 // field finds "\nName:   123" and returns 123.
 func field(b []byte, name string) (v int64) {
 	for i := 0; i+len(name) < len(b); i++ {
