@@ -327,3 +327,33 @@ func TestSandbox_NoRecordNoRun(t *testing.T) {
 	_, err = box.Run(context.Background(), shellSpec(t, host{}.TempDir(t), "true"))
 	assert.Equal(t, sandbox.CodeUnavailable, fault.CodeOf(err))
 }
+
+// REC-06: a trial that was killed half-way is removed by the next preflight; one that lives is left alone.
+func TestPreflight_SweepsDeadTrials(t *testing.T) {
+	plan, _ := chooseGroup(hostFacts())
+	if plan.Version == 0 {
+		t.Skip("no control groups here")
+	}
+	var homes [2]*groupHome
+	for i := range homes {
+		home, err := newGroupHome(context.Background(), plan, newGroupName("trial-"), hostGroups{}, nil)
+		require.NoError(t, err)
+		homes[i] = home
+	}
+	dead, living := homes[0], homes[1]
+	for _, unlock := range dead.unlock {
+		unlock()
+	}
+	dead.unlock = nil
+	box := New(Options{})
+	_, err := box.Preflight(context.Background())
+	require.NoError(t, err)
+	require.NoError(t, box.Close())
+	for _, dir := range plan.homes(dead.name) {
+		assert.NoDirExists(t, dir)
+	}
+	for _, dir := range plan.homes(living.name) {
+		assert.DirExists(t, dir)
+	}
+	require.NoError(t, living.close(context.Background()))
+}
