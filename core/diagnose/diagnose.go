@@ -27,6 +27,8 @@ const (
 	lookBack     = 4         // lines before the error that may hold the name
 	maxNames     = 8         // names of one line
 	maxQuotes    = 64        // marks of one line that may begin a quotation
+	maxTries     = 16        // words stripped from before one name
+	maxNetLine   = 1024      // bytes of a line in which an endpoint is looked for
 	maxArgsBytes = 64 << 10
 )
 

@@ -128,6 +128,8 @@ func TestConclude_Forms(t *testing.T) {
 		{"cat: /docs/none: No such file or directory", ""},
 		{"rm: cannot remove 'a': Permission denied", ""},
 		{"open a: permission denied", ""},
+		{"Error: EACCES: permission denied, open '/docs/d'", ""},
+		{"open /docs/d: permission denied", ""},
 		{"PermissionError: [Errno 1] Operation not permitted: 'a'", ""},
 		{"chown: changing ownership of 'a': Operation not permitted", ""},
 		{"mv: cannot move 'a' to 'b/c': No such file or directory", ""},
@@ -210,6 +212,17 @@ func TestConclude_Shells(t *testing.T) {
 	} {
 		in := diagnose.Input{Policy: rules(t, policy.NetworkInput{}), Dir: "/w", Args: []string{"-c", tt.script}, End: sandbox.EndExited, ExitCode: tt.exit, Stderr: capture(tt.stderr), Binds: true}
 		assert.Equal(t, tt.want, strings.Join(short(diagnose.Conclude(in)), ""), tt.stderr)
+	}
+}
+
+// What a source calls tells what an error without a verb means: a file's own mode is no denial where only reading was tried.
+func TestConclude_Sources(t *testing.T) {
+	const line = "PermissionError: [Errno 13] Permission denied: '/docs/d'"
+	for script, want := range map[string]string{
+		`open("/docs/d")`: "", `import os; os.remove("/docs/d")`: "delete /docs/d policy.no_delete", `subprocess.Popen(["/docs/d"])`: "execute /docs/d policy.not_executable",
+	} {
+		in := diagnose.Input{Policy: rules(t, policy.NetworkInput{}), Dir: "/w", Args: []string{"-c", script}, End: sandbox.EndExited, ExitCode: 1, Stderr: capture(line), Binds: true}
+		assert.Equal(t, want, strings.Join(short(diagnose.Conclude(in)), ""), script)
 	}
 }
 

@@ -22,6 +22,7 @@ const (
 	deletes
 	executes
 	renames
+	opens // reads or writes
 )
 
 // words that tell an act, in lower case; the first that fits counts.
@@ -38,6 +39,7 @@ var words = []struct {
 		"insufficient permission for", "save", "作成", "書き込", "変更",
 	}},
 	{reads, []string{"read", "access", "stat ", "statx", "cat:", "head:", "tail:", "less:", "grep:", "ls:", "find:", "wc:", "sort:", "diff:", "cmp:", "file:", "md5sum:", "sha256sum:", "list"}},
+	{opens, []string{"open"}},
 }
 
 func actOf(context string) act {
@@ -68,10 +70,11 @@ var calls = []struct {
 	act   act
 	words []string
 }{
-	{executes, []string{"_execute_child", "subprocess.", "os.exec", "popen("}},
+	{executes, []string{"_execute_child", "subprocess.", "os.exec", "Popen("}},
 	{renames, []string{".rename(", "os.replace(", "shutil.move(", ".replace("}},
 	{deletes, []string{".unlink(", ".remove(", ".rmdir(", "rmtree("}},
 	{writes, []string{".mkdir(", "makedirs(", ".write_", ".touch(", ".chmod(", ".symlink(", ".link(", "copy("}},
+	{opens, []string{"open("}},
 }
 
 // attempts lists what a line may mean, most likely first.
@@ -84,8 +87,12 @@ func (l *look) attempts(s said) []act {
 		a = renames
 	}
 	switch {
-	case a == reads && s.cause == readOnly: // "cannot open x: Read-only file system"
+	case (a == reads || a == opens) && s.cause == readOnly: // "cannot open x: Read-only file system"
 		return []act{writes}
+	case a == opens && s.cause == missing && !l.redirects(s.names):
+		return []act{reads}
+	case a == opens:
+		return []act{reads, writes}
 	case a != unknown:
 		return []act{a}
 	case s.cause == readOnly, s.cause == busy:
@@ -120,7 +127,7 @@ type acts uint8
 
 // only returns the one act of a set; several say nothing.
 func (s acts) only() act {
-	for a := reads; a <= renames; a++ {
+	for a := reads; a <= opens; a++ {
 		if s == 1<<a {
 			return a
 		}
@@ -131,7 +138,7 @@ func (s acts) only() act {
 // called finds what a source or a traceback calls.
 func called(text string) (set acts) {
 	for _, c := range calls {
-		if slices.ContainsFunc(c.words, func(s string) bool { return strings.Contains(text, s) }) {
+		if slices.ContainsFunc(c.words, func(s string) bool { return begins(text, s) || s[0] == '.' && strings.Contains(text, s) }) {
 			set |= 1 << c.act
 		}
 	}

@@ -162,7 +162,7 @@ var tries = []string{
 // stripWords drops the words of a try from the front; tried tells that there were some.
 func stripWords(s string) (name string, tried bool) {
 	s = strings.TrimSpace(s)
-	for again := true; again; {
+	for turn, again := 0, true; again && turn < maxTries; turn++ {
 		again = false
 		low := lower(s) + " "
 		for _, t := range tries {

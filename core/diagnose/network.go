@@ -78,6 +78,7 @@ func synthetic(mode sandbox.NetworkMode, host string) bool {
 }
 
 func endpointOf(line string) (host string, port uint16) {
+	line = line[:min(len(line), maxNetLine)]
 	for _, re := range endpoints {
 		all := re.FindAllStringSubmatch(line, maxNames)
 		if all == nil {
