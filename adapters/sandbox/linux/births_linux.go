@@ -9,19 +9,32 @@ import (
 
 // births keeps the number of processes within the limit (RES-01) without asking at fork(2), where a signal would make the
 // call fail with EINTR in programs that do not restart it. The kernel refuses tasks beyond the soft RLIMIT_NPROC of the
-// forking process, which counts processes and threads of this user namespace alike, this process's own threads included.
-// So the soft limit of every process is
+// process that makes them. It counts processes and threads of this user namespace alike, this process's own threads
+// included. So the soft limit of every process is
 //
 //	processes allowed + own threads + threads beyond the first of each process
 //
-// and grows by one before each thread is made, which the listener asks for. Threads that end without a word make it too
-// high until the next look, which lowers it and ends processes, the newest first, that slipped in meanwhile.
+// The listener asks for threads: the limit grows by one for the process that makes one, and for the others when the
+// thread is there, so that their forks cannot take its place. At the limit itself a fork may thus be refused that a moment
+// later would not. Threads that end without a word leave it too high until the next look, which lowers it and ends
+// processes, the newest first, that slipped in meanwhile.
 type births struct {
-	own     int       // threads of this process
-	extra   int       // threads beyond the first of each process: never fewer than there are
-	set     int       // the soft limit the processes were given last
-	pending [64]grant // threads that were allowed and may not be there yet
+	own     int // threads of this process
+	extra   int // threads beyond the first of each process, as last counted
+	pending [64]pendingThread
+	waiting int // pending threads
+	looked  time.Time
+	started time.Time
 }
+
+// pendingThread was allowed and is not there yet.
+type pendingThread struct {
+	leader int32 // its process; 0 for none
+	before int   // threads of the process before
+	at     time.Time
+}
+
+const countEvery = 10 * time.Millisecond
 
 // mayStart binds the entry to its limits when it asks for its own session, which is before it runs.
 func (w *watcher) mayStart(tid int32) bool {
@@ -33,88 +46,106 @@ func (w *watcher) mayStart(tid int32) bool {
 	if err := w.h.limit(int(tid)); err != nil {
 		return false // its start fails with this answer
 	}
-	b.set = w.h.order.Processes + b.own
-	if err := kernel.SoftLimit(int(tid), kernel.LimitTasks, uint64(b.set)); err != nil {
+	if err := kernel.SoftLimit(int(tid), kernel.LimitTasks, uint64(w.h.order.Processes+b.own)); err != nil {
 		return false
 	}
+	b.started = time.Now()
 	w.limited.Store(true)
 	return true
 }
 
-// mayThread makes room for one more thread, up to the wall that the hard limit is.
-func (b *births) mayThread(w *watcher, tid int32) bool {
-	for i := range b.pending { // a thread that asks again is through with the last one
-		if b.pending[i].tid == tid {
-			b.pending[i].tid = 0
+// thread makes room for one more thread, up to the wall that the hard limit is, and waits a little until it is there.
+func (b *births) thread(w *watcher, q kernel.Question) {
+	leader, before := w.tree.Threads(q.TID)
+	slot := b.free()
+	if leader == 0 || slot == nil || w.h.order.Processes+b.extra+b.waiting >= w.h.order.Processes*tasksPerProcess {
+		b.count(w)
+		kernel.Answer(w.listener, q, uint32(syscall.EAGAIN))
+		return
+	}
+	*slot = pendingThread{leader: leader, before: before, at: time.Now()}
+	b.waiting++
+	b.set(w, leader)
+	kernel.Answer(w.listener, q, 0)
+	for range 20 {
+		kernel.Nap(20 * time.Microsecond)
+		if b.settle(w, slot) {
+			break
 		}
 	}
-	if w.h.order.Processes+b.extra >= w.h.order.Processes*tasksPerProcess {
-		w.tree.Scan()
-		if b.measure(w); w.h.order.Processes+b.extra >= w.h.order.Processes*tasksPerProcess {
-			return false
+	b.count(w)
+}
+
+func (b *births) free() *pendingThread {
+	for i := range b.pending {
+		if b.pending[i].leader == 0 {
+			return &b.pending[i]
 		}
 	}
-	b.extra++
-	b.note(tid)
-	w.tree.Scan()
-	b.apply(w)
+	return nil
+}
+
+// settle reports whether a pending thread is there, or its process gone, or a second has passed.
+func (b *births) settle(w *watcher, p *pendingThread) bool {
+	if _, now := w.tree.Threads(p.leader); now != 0 && now <= p.before && time.Since(p.at) < time.Second {
+		return false
+	}
+	p.leader = 0
+	b.waiting--
 	return true
 }
 
-func (b *births) note(tid int32) {
-	oldest := 0
-	for i := range b.pending {
-		if b.pending[i].tid == 0 {
-			oldest = i
-			break
-		}
-		if b.pending[i].at.Before(b.pending[oldest].at) {
-			oldest = i
-		}
+// wait is how long the watcher may sleep at most.
+func (b *births) wait(atMost time.Duration) time.Duration {
+	switch {
+	case b.waiting > 0 || time.Since(b.started) < 10*countEvery: // the own threads still grow
+		return min(atMost, time.Millisecond)
+	case b.extra > 0:
+		return min(atMost, countEvery)
 	}
-	b.pending[oldest] = grant{tid: tid, at: time.Now()}
+	return atMost
 }
 
-// look lowers the limits when threads are gone, and raises those of processes that were born while they rose.
+// look brings the limits up to date and ends processes that are too many.
 func (b *births) look(w *watcher) {
-	if !w.limited.Load() {
+	if !w.limited.Load() || b.own == 0 || time.Since(b.looked) < b.wait(countEvery) {
 		return
 	}
+	b.looked = time.Now()
 	own := kernel.OwnThreads(w.h.proc)
-	if b.extra == 0 && own == b.own {
+	if b.extra == 0 && b.waiting == 0 && own == b.own {
 		return
+	}
+	for i := range b.pending {
+		if b.pending[i].leader != 0 {
+			b.settle(w, &b.pending[i])
+		}
 	}
 	b.own = own
-	w.tree.Scan()
-	b.measure(w)
-	b.apply(w)
+	b.count(w)
 	for i := len(w.tree.Pids) - 1; i >= w.h.order.Processes; i-- {
 		_ = syscall.Kill(int(w.tree.Pids[i]), syscall.SIGKILL)
 	}
 }
 
-// measure counts the threads there are. Those that were allowed count until their maker went on to sleep or a second has
-// passed, so that none is refused for being slow.
-func (b *births) measure(w *watcher) {
-	n := w.tree.ExtraThreads()
-	for i := range b.pending {
-		g := &b.pending[i]
-		if g.tid != 0 && (time.Since(g.at) > time.Second || w.tree.Asleep(g.tid)) {
-			g.tid = 0
-		}
-		if g.tid != 0 {
-			n++
-		}
+// count counts the threads there are and gives every process its limit.
+func (b *births) count(w *watcher) {
+	w.tree.Scan()
+	b.extra = w.tree.ExtraThreads()
+	for _, pid := range w.tree.Pids {
+		b.set(w, pid)
 	}
-	b.extra = min(b.extra, n)
 }
 
-// apply gives every process of the last scan the limit.
-func (b *births) apply(w *watcher) {
-	b.set = w.h.order.Processes + b.own + b.extra
-	for _, pid := range w.tree.Pids {
-		_ = kernel.SoftLimit(int(pid), kernel.LimitTasks, uint64(b.set)) // it may be gone
+// set gives a process its limit.
+func (b *births) set(w *watcher, pid int32) {
+	limit := w.h.order.Processes + b.own + b.extra
+	for i := range b.pending {
+		if b.pending[i].leader == pid {
+			limit++
+		}
 	}
+	_ = kernel.SoftLimit(int(pid), kernel.LimitTasks, uint64(limit)) // it may be gone
 }
 
 // answer decides on a call that waits.
@@ -137,16 +168,14 @@ func (w *watcher) answer(q kernel.Question) {
 		kernel.Answer(w.listener, q, no)
 		return
 	}
-	allowed := false
 	switch {
 	case q.Session():
-		allowed = w.mayStart(q.TID)
+		kernel.Answer(w.listener, q, errno(w.mayStart(q.TID), syscall.EAGAIN))
 	case q.Thread():
-		allowed = w.births.mayThread(w, q.TID)
+		w.births.thread(w, q)
 	default:
-		allowed = w.mayFork(q.TID)
+		kernel.Answer(w.listener, q, errno(w.mayFork(q.TID), syscall.EAGAIN))
 	}
-	kernel.Answer(w.listener, q, errno(allowed, syscall.EAGAIN))
 }
 
 func errno(allowed bool, otherwise syscall.Errno) uint32 {

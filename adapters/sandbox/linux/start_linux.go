@@ -245,7 +245,7 @@ func (w *watcher) watch() {
 	}
 	last := time.Now()
 	for {
-		asked, told, gone := kernel.Wait(w.listener, w.h.ctl, int(every/time.Millisecond))
+		asked, told, gone := kernel.Wait(w.listener, w.h.ctl, int(w.births.wait(every)/time.Millisecond))
 		if gone { // PDEATHSIG's twin: without a Broker there is no run
 			os.Exit(0)
 		}
@@ -263,8 +263,8 @@ func (w *watcher) watch() {
 		if now := time.Now(); now.Sub(last) >= every {
 			last = now
 			w.memory()
-			w.births.look(w)
 		}
+		w.births.look(w)
 	}
 }
 

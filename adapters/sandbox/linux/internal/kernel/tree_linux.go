@@ -73,6 +73,12 @@ func (t *Tree) ExtraThreads() (sum int) {
 	return sum
 }
 
+// Threads returns the process of a thread and how many threads it has, or zeros when it is gone.
+func (t *Tree) Threads(tid int32) (process int32, threads int) {
+	status := t.read(tid, "/status\x00")
+	return int32(field(status, "Tgid:")), int(field(status, "Threads:"))
+}
+
 // Asleep reports that a thread waits interruptibly, is stopped, dead or gone: it is not inside fork(2).
 func (t *Tree) Asleep(tid int32) bool {
 	b := t.read(tid, "/stat\x00")
