@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -123,7 +124,14 @@ func (s *Sandbox) tryGroups() (*groupPlan, noGroup) {
 const trialBytes, trialTasks = 64 << 20, 512
 
 func (s *Sandbox) trial(plan groupPlan) error {
-	home, err := newGroupHome(context.Background(), plan, newGroupName("trial-"), hostGroups{}, nil)
+	var home *groupHome
+	var err error
+	for range 3 { // another instance may sweep between making and locking
+		home, err = newGroupHome(context.Background(), plan, newGroupName("trial-"), hostGroups{}, nil)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
+		}
+	}
 	if err != nil {
 		return err
 	}
