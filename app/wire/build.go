@@ -120,6 +120,7 @@ func (s *server) hands() (func(context.Context, audit.Ref) (engine.Hands, error)
 		return nil, err
 	}
 	s.onClose(scratch.Close)
+	keepRuns(s.box, dir, guard)
 	out := cfg.Agent.ToolOutput
 	base := toolbox.Config{
 		Policy: p, Tree: tree, Scratch: scratch, Sandbox: s.box, Images: imagefile.New(), Clock: system.New(), Ident: random.New(),

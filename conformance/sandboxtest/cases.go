@@ -149,6 +149,9 @@ func (s *suite) rights(t *testing.T) {
 			if set == rights.Execute || set == rights.Write {
 				delete(want, "start|"+p("prog"))
 			}
+			if s.cannot(GapAttributes) {
+				want["chmod|"+p("old")] = "denied"
+			}
 			verbs := order(want)
 			spec := s.spec(root, set, verbs...)
 			got := s.run(t, spec)
@@ -215,17 +218,27 @@ func (s *suite) protect(t *testing.T) { // the owner's git would run these later
 	for _, f := range []string{".git/config", ".git/HEAD", ".git/hooks/pre-commit", "sub/.git/config"} {
 		s.Host.Write(t, p(f), "original")
 	}
+	allowed := []string{
+		"write|" + p("mine") + "|x", "read|" + p(".git/config"), "read|" + p(".git/hooks/pre-commit"), "append|" + p(".git/HEAD") + "|+",
+		"write|" + p(".git/index.lock") + "|x", "rename|" + p(".git/index.lock") + "|" + p(".git/index"), "remove|" + p(".git/index"),
+		"write|" + p("sub/file") + "|x", "write|" + p("sub/.git/index") + "|x",
+	}
+	if s.cannot(GapBesideProtected) {
+		for _, f := range []string{"mine", ".git/index", "sub/file", "sub/.git/index"} {
+			s.Host.Write(t, p(f), "there already")
+		}
+		allowed = []string{
+			"write|" + p("mine") + "|x", "read|" + p(".git/config"), "read|" + p(".git/hooks/pre-commit"), "append|" + p(".git/HEAD") + "|+",
+			"append|" + p(".git/index") + "|x", "write|" + p("sub/file") + "|x", "write|" + p("sub/.git/index") + "|x", "write|" + p("other/new") + "|x",
+		}
+		s.Host.Mkdir(t, p("other"))
+	}
 	denied := []string{
 		"write|" + p(".git/config") + "|evil", "append|" + p(".git/config") + "|evil", "remove|" + p(".git/config"),
 		"chmod|" + p(".git/config"), "rename|" + p(".git/config") + "|" + p("c"), "write|" + p(".git/hooks/post-checkout") + "|evil",
 		"append|" + p(".git/hooks/pre-commit") + "|evil", "remove|" + p(".git/hooks/pre-commit"),
 		"rename|" + p(".git/hooks") + "|" + p("h"), "rename|" + p(".git") + "|" + p("g"), "rename|" + p("sub") + "|" + p("s"),
 		"rename|" + p("sub/.git") + "|" + p("s"), "rename|" + p("mine") + "|" + p(".git/config"),
-	}
-	allowed := []string{
-		"write|" + p("mine") + "|x", "read|" + p(".git/config"), "read|" + p(".git/hooks/pre-commit"), "append|" + p(".git/HEAD") + "|+",
-		"write|" + p(".git/index.lock") + "|x", "rename|" + p(".git/index.lock") + "|" + p(".git/index"), "remove|" + p(".git/index"),
-		"write|" + p("sub/file") + "|x", "write|" + p("sub/.git/index") + "|x",
 	}
 	spec := s.spec(root, rwxd, append(append([]string{}, allowed...), denied...)...)
 	spec.Protect = []string{p(".git/config"), p(".git/hooks"), p("sub/.git/config")}

@@ -28,6 +28,8 @@ type Harness struct {
 	// Network is the host's network. Nil only for an adapter whose report lists no network mode: the network part of the
 	// suite runs for each listed mode. Adapters that connect through a resolver and a dialer use an Internet.
 	Network Network
+	// Cannot names what the adapter does not give at the level it is tested at; it must deny it instead.
+	Cannot []Gap
 }
 
 // Network is the world that network local and restricted lead to. Echo servers send back what they get and end when their
@@ -44,6 +46,17 @@ type Network interface {
 	// Dialed lists what the adapter has connected to, or tried to, except on the loopback.
 	Dialed() []netip.AddrPort
 }
+
+// Gap is something that an adapter denies at some level though the Spec gives it.
+type Gap string
+
+// Gaps. In each the suite expects "denied" where it would expect "ok": less than was given, never more.
+const (
+	GapAttributes      Gap = "attributes"       // chmod in a root with write
+	GapBesideProtected Gap = "beside protected" // making, renaming and removing in the directories on the way to a protected path
+)
+
+func (s *suite) cannot(g Gap) bool { return slices.Contains(s.Cannot, g) }
 
 // Host is the world outside the sandbox, where the suite makes files and looks at them afterwards.
 type Host interface {

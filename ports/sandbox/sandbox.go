@@ -92,6 +92,7 @@ type Report struct {
 	Level     Level
 	Abilities []Ability      // in the order of Items
 	Missing   []*fault.Error // what keeps the host from a higher level, each with its remedy as the code's hint
+	Notes     []*fault.Error // what this level leaves open or takes away beside the items, for the owner to know before approving
 	Baseline  []rights.Root  // OS runtime the tree may always use (PRF-01): read/execute, canonical
 	Networks  []NetworkMode  // modes it can confine besides none; `apply` and start refuse any other
 }
@@ -240,26 +241,38 @@ type Denial struct {
 
 // Codes.
 const (
-	CodeClosed         fault.Code = "sandbox.closed"
-	CodeBadSpec        fault.Code = "sandbox.bad_spec"           // args: detail — a Broker's mistake; nothing ran
-	CodeNestedRoots    fault.Code = "sandbox.nested_roots"       // args: path, parent — a nested root would remove rights
-	CodeRootChanged    fault.Code = "sandbox.root_changed"       // args: path — missing, or a symlink by now
-	CodeEntryMissing   fault.Code = "sandbox.entry_missing"      // args: path
-	CodeEntryChanged   fault.Code = "sandbox.entry_changed"      // args: path, want, got — the hash differs (PRC-02)
-	CodeEntryFailed    fault.Code = "sandbox.entry_failed"       // args: path, detail — the kernel refused to start it
-	CodeTooWeak        fault.Code = "sandbox.too_weak"           // args: item, have, want
-	CodeUnavailable    fault.Code = "sandbox.unavailable"        // args: detail — the host gives too little to confine at all
-	CodeNetworkMode    fault.Code = "sandbox.network_mode"       // args: mode — this adapter cannot do it (yet)
-	CodeNoUserNS       fault.Code = "sandbox.no_user_namespaces" // preflight; hint says how
-	CodeAppArmorUserNS fault.Code = "sandbox.apparmor_userns"    // preflight
-	CodeNoLandlock     fault.Code = "sandbox.no_landlock"        // preflight; args: have, want (ABI)
-	CodeNoSeccomp      fault.Code = "sandbox.no_seccomp"         // preflight
-	CodeMaskedProc     fault.Code = "sandbox.masked_proc"        // preflight: a container masks /proc
-	CodeNoCgroup       fault.Code = "sandbox.no_cgroup"          // preflight; args: reason, remedy (technical words): memory is approximate
-	CodeAddress        fault.Code = "sandbox.address"            // args: host, address — loopback, link-local, metadata or this machine's own (NET-03)
-	CodeFlowLimit      fault.Code = "sandbox.flow_limit"         // args: limit — connections or bytes of the run are used up
-	CodeNoAnswer       fault.Code = "sandbox.no_answer"          // args: host, detail — cannot be resolved or reached
-	CodeNotListed      fault.Code = "sandbox.not_listed"         // args: target — the network list does not have it
-	CodeSystemCall     fault.Code = "sandbox.system_call"        // args: target — nothing a confined program may ask for
-	CodePlatform       fault.Code = "sandbox.platform"           // args: platform — no adapter for this system
+	CodeClosed          fault.Code = "sandbox.closed"
+	CodeBadSpec         fault.Code = "sandbox.bad_spec"           // args: detail — a Broker's mistake; nothing ran
+	CodeNestedRoots     fault.Code = "sandbox.nested_roots"       // args: path, parent — a nested root would remove rights
+	CodeRootChanged     fault.Code = "sandbox.root_changed"       // args: path — missing, or a symlink by now
+	CodeEntryMissing    fault.Code = "sandbox.entry_missing"      // args: path
+	CodeEntryChanged    fault.Code = "sandbox.entry_changed"      // args: path, want, got — the hash differs (PRC-02)
+	CodeEntryFailed     fault.Code = "sandbox.entry_failed"       // args: path, detail — the kernel refused to start it
+	CodeTooWeak         fault.Code = "sandbox.too_weak"           // args: item, have, want
+	CodeUnavailable     fault.Code = "sandbox.unavailable"        // args: detail — the host gives too little to confine at all
+	CodeNetworkMode     fault.Code = "sandbox.network_mode"       // args: mode — this adapter cannot do it (yet)
+	CodeProtect         fault.Code = "sandbox.protect"            // args: path, limit — too much lies beside what must stay read-only
+	CodeNoUserNS        fault.Code = "sandbox.no_user_namespaces" // preflight; hint says how
+	CodeAppArmorUserNS  fault.Code = "sandbox.apparmor_userns"    // preflight
+	CodeNoLandlock      fault.Code = "sandbox.no_landlock"        // preflight; args: have, want (ABI)
+	CodeOldLandlock     fault.Code = "sandbox.old_landlock"       // preflight; args: have, want (ABI) — too old to do without namespaces
+	CodeLandlockOff     fault.Code = "sandbox.landlock_off"       // preflight: the boot parameters leave it out
+	CodeLandlockHidden  fault.Code = "sandbox.landlock_hidden"    // preflight; args: kernel — new enough, but the calls are refused
+	CodeEmulated        fault.Code = "sandbox.emulated_kernel"    // preflight; args: name, remedy — gVisor, WSL 1
+	CodeArchitecture    fault.Code = "sandbox.architecture"       // preflight; args: arch
+	CodeSeccompBusy     fault.Code = "sandbox.seccomp_busy"       // preflight: the container's runtime listens itself
+	CodeUserNSSwitch    fault.Code = "sandbox.userns_switch"      // preflight; args: sysctl, value
+	CodeUserNSKernel    fault.Code = "sandbox.userns_kernel"      // preflight; args: kernel — built without them
+	CodeNestedUserNS    fault.Code = "sandbox.nested_userns"      // preflight: what this process runs in allows none
+	CodeContainer       fault.Code = "sandbox.container_seccomp"  // preflight; args: container, remedy
+	CodeAppArmorProfile fault.Code = "sandbox.apparmor_profile"   // preflight; args: profile, remedy
+	CodeNoSeccomp       fault.Code = "sandbox.no_seccomp"         // preflight
+	CodeMaskedProc      fault.Code = "sandbox.masked_proc"        // preflight; args: remedy — a container masks /proc
+	CodeNoCgroup        fault.Code = "sandbox.no_cgroup"          // preflight; args: reason, remedy (technical words): memory is approximate
+	CodeAddress         fault.Code = "sandbox.address"            // args: host, address — loopback, link-local, metadata or this machine's own (NET-03)
+	CodeFlowLimit       fault.Code = "sandbox.flow_limit"         // args: limit — connections or bytes of the run are used up
+	CodeNoAnswer        fault.Code = "sandbox.no_answer"          // args: host, detail — cannot be resolved or reached
+	CodeNotListed       fault.Code = "sandbox.not_listed"         // args: target — the network list does not have it
+	CodeSystemCall      fault.Code = "sandbox.system_call"        // args: target — nothing a confined program may ask for
+	CodePlatform        fault.Code = "sandbox.platform"           // args: platform — no adapter for this system
 )

@@ -108,7 +108,7 @@ func (b *births) wait(atMost time.Duration) time.Duration {
 
 // look brings the limits up to date and ends processes that are too many.
 func (b *births) look(w *watcher) {
-	if !w.limited.Load() || b.own == 0 || time.Since(b.looked) < b.wait(countEvery) {
+	if w.h.shared() || !w.limited.Load() || b.own == 0 || time.Since(b.looked) < b.wait(countEvery) {
 		return
 	}
 	b.looked = time.Now()
@@ -171,6 +171,8 @@ func (w *watcher) answer(q kernel.Question) {
 	switch {
 	case q.Session():
 		kernel.Answer(w.listener, q, errno(w.mayStart(q.TID), syscall.EAGAIN))
+	case q.Thread() && w.h.shared():
+		kernel.Answer(w.listener, q, errno(w.mayThread(), syscall.EAGAIN))
 	case q.Thread():
 		w.births.thread(w, q)
 	default:

@@ -14,6 +14,9 @@ var errOther = errors.New("another file is there by now")
 
 // build completes the private root for one run and enters it.
 func (h *helper) build(mounts []int) error {
+	if h.shared() {
+		return h.buildShared()
+	}
 	o := &h.order
 	if err := step("account", h.account()); err != nil {
 		return err
@@ -141,7 +144,7 @@ func (h *helper) openEntry() error {
 		return nil
 	}
 	// A name that leads to the descriptor keeps the program's own name in ps and in $0.
-	dir, err := h.parent("/.entry/x")
+	dir, err := h.nameDir()
 	if err != nil {
 		return step("entry name", err)
 	}
@@ -150,6 +153,14 @@ func (h *helper) openEntry() error {
 		fd = scriptFD
 	}
 	return step("entry name", kernel.MakeLink(dir, "/proc/self/fd/"+strconv.Itoa(fd), filepath.Base(e.Path)))
+}
+
+// nameDir opens the directory of the entry's name.
+func (h *helper) nameDir() (int, error) {
+	if h.shared() {
+		return kernel.OpenPath(h.root, h.entryDir)
+	}
+	return h.parent(h.entryDir + "/x")
 }
 
 // scriptFD is where a pinned script that the tree could change stays open for its interpreter.
@@ -171,7 +182,7 @@ func (h *helper) sameEntry(fd int) error {
 
 func (h *helper) entryName() string {
 	if e := &h.order.Entry; !e.ByPath {
-		return "/.entry/" + filepath.Base(e.Path)
+		return filepath.Join(h.entryDir, filepath.Base(e.Path))
 	}
 	return h.order.Entry.Path
 }

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/filter"
@@ -32,7 +34,7 @@ func RunHelperIfAsked() {
 	runtime.LockOSThread()
 	debug.SetGCPercent(-1) // nothing below allocates in a loop; the runtime must not need threads or memory once limits bind
 	runtime.GOMAXPROCS(4)  // the confined thread keeps its P while it waits for the answer to its own fork
-	h := helper{ctl: 3}
+	h := helper{ctl: 3, entryDir: "/.entry"}
 	if err := h.run(); err != nil {
 		h.fail(err)
 	}
@@ -51,6 +53,11 @@ type helper struct {
 	tmp   int
 	entry int
 	files [3]int // stdin, stdout, stderr of the program
+
+	entryDir string     // where the name lies that leads to the entry's descriptor
+	reaping  sync.Mutex // level 1: held while children are reaped or killed
+	ending   atomic.Bool
+	orphan   atomic.Bool // the Broker is gone: abandoned ends the process
 }
 
 // stepError is a failed step with its code; what the Broker gets to know.
@@ -62,6 +69,7 @@ type stepError struct {
 }
 
 func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
+func (e *stepError) Unwrap() error { return e.err }
 
 func step(name string, err error) error {
 	if err == nil {
@@ -151,6 +159,9 @@ func (h *helper) receive(buf []byte) (mounts []int, err error) {
 
 // prepare builds what every run shares: the private root with the runtime, /dev and /proc.
 func (h *helper) prepare() (err error) {
+	if h.shared() {
+		return h.prepareShared()
+	}
 	if h.old, err = kernel.OpenPath(kernel.CurrentRoot, "/"); err != nil {
 		return step("open root", err)
 	}
@@ -375,5 +386,8 @@ func (h *helper) account() error {
 // program assembles the seccomp filter for this run.
 func (h *helper) program() ([]filter.Insn, error) {
 	inet := len(h.order.Network.Listen) > 0
+	if h.shared() { // no limit of the kernel counts this tree alone
+		return filter.Build(h.setup.Arch, filter.Options{CountForks: true, Shared: true, NoSetGID: true, Tell: true})
+	}
 	return filter.Build(h.setup.Arch, filter.Options{CountThreads: true, NoSetGID: h.setup.KeepDAC, Tell: true, Inet: inet, Connects: inet})
 }

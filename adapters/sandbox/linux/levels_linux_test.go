@@ -30,9 +30,11 @@ func runHostIfAsked() {
 	dir := os.Args[2]
 	spoil := map[string]func() error{
 		"container root": func() error { return nil },
+		"spoiled":        func() error { return nil },
 		"no namespaces":  func() error { return os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0) },
 		"masked proc":    func() error { return syscall.Mount("tmpfs", "/proc/sys", "tmpfs", 0, "") },
 		"no landlock":    func() error { return refuse(444) },
+		"clone flags":    refuseNamespaces,
 	}
 	if err := spoil[os.Args[1]](); err != nil {
 		fmt.Println("cannot:", err)
@@ -62,16 +64,42 @@ func refuse(nr uint32) error {
 	return err
 }
 
+// refuseNamespaces is what a container's filter does: clone with a flag for a namespace, and unshare, fail with EPERM.
+func refuseNamespaces() error {
+	runtime.LockOSThread()
+	if err := kernel.NoNewPrivs(); err != nil {
+		return err
+	}
+	const flags = syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET
+	no := filter.Errno(filter.EPERM)
+	listener, err := kernel.Filter([]filter.Insn{
+		{Code: 0x20, K: 0},
+		{Code: 0x15, K: uint32(nr(272, 97)), Jt: 3}, {Code: 0x15, K: uint32(nr(56, 220)), Jf: 3},
+		{Code: 0x20, K: 16}, {Code: 0x45, K: flags, Jf: 1}, {Code: 6, K: no}, {Code: 6, K: filter.Allow},
+	})
+	kernel.Close(listener)
+	if err == nil { // every thread of the next program has the filter
+		err = syscall.Exec("/proc/self/exe", []string{"sandbox-host", "spoiled", os.Args[2]}, os.Environ())
+	}
+	return err
+}
+
 // OBS-01: on a host that gives too little nothing runs, and the refusal names the cause; a container's root is no
 // system root and works.
 func TestSandbox_PoorHosts(t *testing.T) {
 	exe, err := os.Executable()
 	require.NoError(t, err)
+	l1 := []string{"run  0 0", "close <nil>"}
+	refused := sandbox.CodeNoUserNS
+	if container(exists, os.Getenv) != "" {
+		refused = sandbox.CodeContainer
+	}
 	for name, want := range map[string][]string{
 		"container root": {"level 2 <nil>", string(sandbox.CodeNoCgroup), "run  0 1000", "close <nil>"},
-		"no namespaces":  {"level 0 <nil>", string(sandbox.CodeNoUserNS), "run sandbox.unavailable 0 ", "close <nil>"},
-		"masked proc":    {"level 0 <nil>", string(sandbox.CodeMaskedProc), "run sandbox.unavailable 0 ", "close <nil>"},
-		"no landlock":    {"level 0 <nil>", string(sandbox.CodeNoLandlock), "run sandbox.unavailable 0 ", "close <nil>"},
+		"no namespaces":  append([]string{"level 1 <nil>", string(sandbox.CodeNestedUserNS)}, l1...),
+		"clone flags":    append([]string{"level 1 <nil>", string(refused)}, l1...),
+		"masked proc":    append([]string{"level 1 <nil>", string(sandbox.CodeMaskedProc)}, l1...),
+		"no landlock":    {"level 0 <nil>", string(sandbox.CodeLandlockHidden), "run sandbox.unavailable 0 ", "close <nil>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := host{}.TempDir(t)

@@ -91,6 +91,7 @@ type bind struct {
 type rule struct {
 	Path   string
 	Access uint64
+	Maybe  bool // a host may not have it
 }
 
 // binds lists the mounts of a Spec, outer before inner: the roots, the protected paths (read-only), and the directories

@@ -6,7 +6,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
@@ -81,49 +80,6 @@ func TestOwnerMap(t *testing.T) {
 
 func TestEnvironment(t *testing.T) {
 	assert.Equal(t, []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=/tmp", "LANG=C.UTF-8", "A=b", "HOME=/x"}, environment([]string{"A=b", "HOME=/x"}, "/tmp"))
-}
-
-// OBS-01: each cause has its own code, and nothing is enforced when something is missing.
-func TestJudge(t *testing.T) {
-	good := facts{ABI: 7, Seccomp: true, Arch: true}
-	for name, c := range map[string]struct {
-		change func(*facts)
-		want   fault.Code
-	}{
-		"no landlock":      {func(f *facts) { f.ABI = 0 }, sandbox.CodeNoLandlock},
-		"old landlock":     {func(f *facts) { f.ABI = 2 }, sandbox.CodeNoLandlock},
-		"no seccomp":       {func(f *facts) { f.Seccomp = false }, sandbox.CodeNoSeccomp},
-		"no table":         {func(f *facts) { f.Arch = false }, sandbox.CodeNoSeccomp},
-		"sysctl":           {func(f *facts) { f.FailedStep, f.UserNSOff = "clone", true }, sandbox.CodeNoUserNS},
-		"container policy": {func(f *facts) { f.FailedStep = "clone" }, sandbox.CodeNoUserNS},
-		"no capabilities":  {func(f *facts) { f.FailedStep = "mount tmpfs" }, sandbox.CodeNoUserNS},
-		"AppArmor":         {func(f *facts) { f.FailedStep, f.AppArmor = "mount tmpfs", true }, sandbox.CodeAppArmorUserNS},
-		"masked /proc":     {func(f *facts) { f.FailedStep, f.MaskedProc = "mount proc", true }, sandbox.CodeMaskedProc},
-		"anything else":    {func(f *facts) { f.FailedStep = "devices" }, sandbox.CodeUnavailable},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := good
-			c.change(&f)
-			level, missing := judge(f)
-			assert.Equal(t, sandbox.LevelNone, level)
-			require.Len(t, missing, 1)
-			assert.Equal(t, c.want, missing[0].Code)
-			report := sandbox.Report{Level: level, Abilities: abilities(level), Missing: missing}
-			refused := strongEnough(report, sandbox.StrengthNone)
-			require.NotNil(t, refused)
-			assert.Equal(t, sandbox.CodeUnavailable, refused.Code)
-			assert.Equal(t, c.want, refused.Reasons[0].Code)
-			for _, a := range report.Abilities {
-				assert.Equal(t, sandbox.StrengthNone, a.Strength)
-			}
-		})
-	}
-	level, missing := judge(good)
-	assert.Equal(t, sandbox.L2, level)
-	require.Len(t, missing, 1)
-	assert.Equal(t, sandbox.CodeNoCgroup, missing[0].Code)
-	_, both := judge(facts{})
-	assert.Len(t, both, 2, "every cause is named")
 }
 
 func TestMaskedAndInitial(t *testing.T) {

@@ -1,84 +1,21 @@
 package linux
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
-// facts is what preflight found on the host.
-type facts struct {
-	ABI        int    // Landlock, 0 = none
-	Seccomp    bool   // with user notification
-	Arch       bool   // there is a system call table
-	FailedStep string // of a trial helper, "" = it got ready
-	FailedWith string // its error text
-	Detail     *fault.Error
-	UserNSOff  bool   // a sysctl forbids user namespaces
-	AppArmor   bool   // AppArmor restricts them for ordinary programs
-	MaskedProc bool   // something is mounted over parts of /proc
-	Group      string // what control groups work: their mechanism; "" = none
-	NoGroup    noGroup
-}
-
-// judge turns facts into a report. Nothing degrades silently: every cause is named.
-func judge(f facts) (level sandbox.Level, missing []*fault.Error) {
-	if f.ABI < leastABI {
-		missing = append(missing, fault.New(sandbox.CodeNoLandlock, "have", f.ABI, "want", leastABI))
-	}
-	if !f.Seccomp || !f.Arch {
-		missing = append(missing, fault.New(sandbox.CodeNoSeccomp))
-	}
-	if f.FailedStep != "" {
-		missing = append(missing, cause(f))
-	}
-	if len(missing) > 0 {
-		return sandbox.LevelNone, missing
-	}
-	if f.Group == "" {
-		return sandbox.L2, []*fault.Error{fault.New(sandbox.CodeNoCgroup, "reason", f.NoGroup.Reason, "remedy", f.NoGroup.Remedy)}
-	}
-	return sandbox.L3, nil
-}
-
-func cause(f facts) *fault.Error {
-	switch {
-	case f.UserNSOff:
-		return fault.New(sandbox.CodeNoUserNS)
-	case f.AppArmor:
-		return fault.New(sandbox.CodeAppArmorUserNS)
-	case f.FailedStep == "clone" || f.FailedStep == "mount tmpfs":
-		return fault.New(sandbox.CodeNoUserNS)
-	case f.FailedStep == "mount proc" && f.MaskedProc:
-		return fault.New(sandbox.CodeMaskedProc)
-	case f.Detail != nil:
-		return f.Detail
-	}
-	return fault.New(sandbox.CodeUnavailable, "detail", f.FailedStep+": "+f.FailedWith)
-}
-
-// masked reports mounts over parts of /proc in the text of /proc/self/mountinfo.
-func masked(mountinfo string) bool {
-	for line := range strings.Lines(mountinfo) {
-		if f := strings.Fields(line); len(f) > 4 && strings.HasPrefix(f[4], "/proc/") {
-			return true
-		}
-	}
-	return false
-}
-
-// isInitial reports that the text of /proc/self/uid_map is the identity over all ids.
-func isInitial(uidMap string) bool {
-	return slices.Equal(strings.Fields(uidMap), []string{"0", "0", fmt.Sprint(uint32(1<<32 - 1))})
-}
-
 // abilities is what a level enforces, item by item.
 func abilities(level sandbox.Level) []sandbox.Ability {
 	how := map[sandbox.Item]sandbox.Ability{}
+	if level == sandbox.L1 {
+		for _, a := range sharedAbilities() {
+			how[a.Item] = a
+		}
+	}
 	if level >= sandbox.L2 {
 		for _, a := range []sandbox.Ability{
 			{Item: sandbox.ItemRead, Strength: sandbox.Exact, Mechanism: "mount-namespace+landlock"},
@@ -122,7 +59,7 @@ func withGroup(all []sandbox.Ability, mechanism string) []sandbox.Ability {
 }
 
 func strongEnough(r sandbox.Report, want sandbox.Strength) *fault.Error {
-	if r.Level < sandbox.L2 {
+	if r.Level < sandbox.L1 {
 		detail := "the host gives no level this sandbox can use"
 		return fault.New(sandbox.CodeUnavailable, "detail", detail).With(r.Missing...)
 	}
@@ -177,23 +114,23 @@ func rules(s sandbox.Spec, baseline []baseItem, tmp string) (out []rule) {
 		if b.Exec {
 			a |= llExecute
 		}
-		out = append(out, rule{b.Path, a})
+		out = append(out, rule{Path: b.Path, Access: a})
 	}
 	for _, f := range []string{"/etc/passwd", "/etc/group", "/etc/hosts"} {
-		out = append(out, rule{f, llRead})
+		out = append(out, rule{Path: f, Access: llRead})
 	}
 	tmpAccess := uint64(llRead | llWrite | llDelete)
 	if tmpExec(s.Roots) {
 		tmpAccess |= llExecute
 	}
-	out = append(out, rule{"/proc", llRead}, rule{tmp, tmpAccess}, rule{"/dev/shm", llRead | llWrite | llDelete},
-		rule{"/dev/pts", llRead | llDevice})
+	out = append(out, rule{Path: "/proc", Access: llRead}, rule{Path: tmp, Access: tmpAccess}, rule{Path: "/dev/shm", Access: llRead | llWrite | llDelete},
+		rule{Path: "/dev/pts", Access: llRead | llDevice})
 	for _, d := range []string{"null", "full", "random", "urandom", "tty"} {
-		out = append(out, rule{"/dev/" + d, llDevice})
+		out = append(out, rule{Path: "/dev/" + d, Access: llDevice})
 	}
-	out = append(out, rule{"/dev/zero", llReadFile}) // mapped shared and writable it would be memory that nobody counts
+	out = append(out, rule{Path: "/dev/zero", Access: llReadFile}) // mapped shared and writable it would be memory that nobody counts
 	for _, r := range s.Roots {
-		out = append(out, rule{r.Path, access(r.Rights)})
+		out = append(out, rule{Path: r.Path, Access: access(r.Rights)})
 	}
 	return out
 }

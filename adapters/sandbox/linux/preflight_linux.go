@@ -32,8 +32,9 @@ func (s *Sandbox) Preflight(ctx context.Context) (sandbox.Report, error) {
 	if known == nil {
 		found := s.gather()
 		level, missing := judge(found)
+		s.level = level
 		known = &sandbox.Report{
-			Platform: "linux", Level: level, Abilities: withGroup(abilities(level), found.Group), Missing: missing, Baseline: baselineRoots(s.baseline), Networks: networks(level),
+			Platform: "linux", Level: level, Abilities: withGroup(abilities(level), found.Group), Missing: missing, Notes: levelNotes(level), Baseline: baselineRoots(s.baseline), Networks: networks(level),
 		}
 		s.mu.Lock()
 		s.report = known
@@ -41,40 +42,68 @@ func (s *Sandbox) Preflight(ctx context.Context) (sandbox.Report, error) {
 	}
 	out := *known
 	out.Abilities, out.Missing, out.Baseline = slices.Clone(out.Abilities), slices.Clone(out.Missing), slices.Clone(out.Baseline)
-	out.Networks = slices.Clone(out.Networks)
+	out.Notes, out.Networks = slices.Clone(out.Notes), slices.Clone(out.Networks)
 	return out, nil
 }
 
 func (s *Sandbox) gather() facts {
 	_, noTable := filter.Build(runtime.GOARCH, filter.Options{})
-	f := facts{ABI: s.abi, Seccomp: kernel.SeccompNotifies(), Arch: noTable == nil}
-	if f.ABI < leastABI || !f.Seccomp || !f.Arch {
+	f := facts{Arch: runtime.GOARCH, Table: noTable == nil, ABI: s.abi, Seccomp: kernel.SeccompNotifies(), Root: os.Geteuid() == 0}
+	f.Kernel, f.Version = kernel.Release()
+	f.LandlockOff = f.ABI == 0 && kernel.LandlockOff()
+	if f.ABI < leastABI || !f.Seccomp || !f.Table {
 		return f
 	}
-	if plan, why := s.tryGroups(); plan != nil {
-		s.groups.use(plan)
-		f.Group = plan.mechanism()
-		return f
-	} else {
+	if s.most >= sandbox.L3 {
+		plan, why := s.tryGroups()
+		if plan != nil {
+			s.groups.use(plan)
+			f.Group = plan.mechanism()
+			return f
+		}
 		f.NoGroup = why
+	}
+	if f.Full = s.try(sandbox.L2); f.Full.Step == "" {
+		return f
+	}
+	f.MaxUserNS, f.UnprivUserNS = sysctl("user/max_user_namespaces"), sysctl("kernel/unprivileged_userns_clone")
+	f.AppArmorUserNS = sysctl("kernel/apparmor_restrict_unprivileged_userns")
+	uidMap, _ := os.ReadFile("/proc/self/uid_map")
+	f.Nested = !isInitial(string(uidMap))
+	text, _ := os.ReadFile("/proc/self/mountinfo")
+	f.Masked = masked(string(text))
+	profile, _ := os.ReadFile("/proc/self/attr/apparmor/current")
+	f.Profile = apparmorProfile(string(profile))
+	f.Container = container(exists, os.Getenv)
+	if f.ABI >= sharedABI {
+		f.Shared = s.try(sandbox.L1)
+	}
+	return f
+}
+
+// try starts a helper of a level, and keeps it as the spare one when it gets ready.
+func (s *Sandbox) try(level sandbox.Level) (t trial) {
+	if level > s.most {
+		return trial{Step: "clone", With: "not tried"}
+	}
+	s.level = level
+	if level == sandbox.L1 {
+		s.who = identity{uid: os.Geteuid(), gid: os.Getegid()} // no user namespace gives programs another one
 	}
 	c, err := s.readyIn(nil)
 	if err == nil {
 		s.keep(c)
-		return f
+		return t
 	}
-	f.FailedStep, f.FailedWith = "clone", err.Error()
+	t = trial{Step: "clone", With: err.Error()}
 	var failed *stepError
 	if errors.As(err, &failed) {
-		f.FailedStep = failed.step
-		f.Detail = asFault(err)
+		t.Step, t.Detail = failed.step, asFault(err)
 	}
-	f.UserNSOff = sysctl("user/max_user_namespaces") == "0" || sysctl("kernel/unprivileged_userns_clone") == "0" && os.Geteuid() != 0
-	f.AppArmor = sysctl("kernel/apparmor_restrict_unprivileged_userns") == "1" && os.Geteuid() != 0
-	text, _ := os.ReadFile("/proc/self/mountinfo")
-	f.MaskedProc = masked(string(text))
-	return f
+	return t
 }
+
+func exists(path string) bool { _, err := os.Lstat(path); return err == nil }
 
 // keep stores the trial helper as the spare one.
 func (s *Sandbox) keep(c *child) {

@@ -24,16 +24,20 @@ type run struct {
 	pipes  *pipes
 
 	endpoints []relay.Endpoint // of the listeners in the order
+	scratch   *scratch         // level 1
 }
 
 // newRun looks at everything on the host that the order names.
-func (s *Sandbox) newRun(spec sandbox.Spec) (*run, *fault.Error) {
+func (s *Sandbox) newRun(ctx context.Context, spec sandbox.Spec) (*run, *fault.Error) {
 	r := &run{s: s, spec: spec}
 	entry, f := s.inspect(spec)
 	if f != nil {
 		return nil, f
 	}
 	tmp := tmpDir(spec.Roots)
+	if s.level == sandbox.L1 {
+		return r, r.share(ctx, entry)
+	}
 	r.order = order{
 		Entry: entry, Args: spec.Args, Dir: spec.Dir, Tmp: tmp, TmpExec: tmpExec(spec.Roots),
 		Env: environment(spec.Env, tmp), Processes: spec.Limits.Processes, Memory: spec.Limits.MemoryBytes,
@@ -97,6 +101,7 @@ func (r *run) close() {
 	if r.pipes != nil {
 		r.pipes.close()
 	}
+	r.scratch.remove()
 }
 
 // perform hands the order to a helper and waits for the end. A prepared helper may not see what was mounted on the host

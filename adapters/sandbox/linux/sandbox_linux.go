@@ -9,6 +9,7 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/journal"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
@@ -33,6 +34,11 @@ type Sandbox struct {
 	closed bool
 	spare  chan spareChild // capacity 1; nil when none is under way
 	report *sandbox.Report
+
+	most       sandbox.Level // no higher level is tried; only tests lower it
+	level      sandbox.Level // of helpers; settled by Preflight
+	scratchDir string        // see UseScratch
+	guard      journal.Guard
 }
 
 type spareChild struct {
@@ -50,7 +56,7 @@ func New(options Options) *Sandbox {
 	who := whoAmI(o.RootUID, string(uidMap))
 	return &Sandbox{
 		groups: groups{guard: o.Guard}, options: o, who: who, abi: kernel.LandlockABI(), baseline: findBaseline(),
-		spawner: newSpawner(who), life: life, cancel: cancel,
+		spawner: newSpawner(who), life: life, cancel: cancel, level: sandbox.L2, most: sandbox.L3,
 	}
 }
 
@@ -191,7 +197,7 @@ func (s *Sandbox) Run(ctx context.Context, spec sandbox.Spec) (sandbox.Result, e
 	if f := strongEnough(report, spec.Require); f != nil {
 		return sandbox.Result{}, f
 	}
-	r, f := s.newRun(spec)
+	r, f := s.newRun(ctx, spec)
 	if f != nil {
 		return sandbox.Result{}, f
 	}

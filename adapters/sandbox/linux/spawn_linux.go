@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/kernel"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
 // spawner starts helpers from one thread that lives as long as the Sandbox: PDEATHSIG is bound to the thread that
@@ -69,6 +71,8 @@ type child struct {
 	gone chan struct{} // closed when the process is reaped, which is after its whole namespace died
 	once sync.Once
 	cell *groupCell // nil without control groups
+
+	shared bool // level 1: the helper ends its tree itself
 }
 
 // identity is who the programs are: ids on the host and inside.
@@ -113,19 +117,23 @@ func (s *Sandbox) startChild(home *groupHome) (*child, error) {
 	defer func() { _ = null.Close() }()
 	control := os.NewFile(uintptr(theirs), "control")
 	defer func() { _ = control.Close() }()
-	who := s.who
-	proc, err := s.spawner.start([]string{helperName}, []*os.File{null, null, null, control}, &syscall.SysProcAttr{
-		Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET |
-			syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP,
-		UidMappings: who.uids, GidMappings: who.gids, GidMappingsEnableSetgroups: who.globalRoot,
-		Credential:  &syscall.Credential{Uid: uint32(who.uid), Gid: uint32(who.gid), NoSetGroups: !who.globalRoot},
-		AmbientCaps: kernel.SetupCaps(), Setsid: true, Pdeathsig: syscall.SIGKILL,
-	})
+	who, level := s.who, s.level
+	sys := &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if level >= sandbox.L2 {
+		sys = &syscall.SysProcAttr{
+			Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWNET |
+				syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS | syscall.CLONE_NEWCGROUP,
+			UidMappings: who.uids, GidMappings: who.gids, GidMappingsEnableSetgroups: who.globalRoot,
+			Credential:  &syscall.Credential{Uid: uint32(who.uid), Gid: uint32(who.gid), NoSetGroups: !who.globalRoot},
+			AmbientCaps: kernel.SetupCaps(), Setsid: true, Pdeathsig: syscall.SIGKILL,
+		}
+	}
+	proc, err := s.spawner.start([]string{helperName}, []*os.File{null, null, null, control}, sys)
 	if err != nil {
 		kernel.Close(ours)
 		return nil, err
 	}
-	c := &child{proc: proc, ctl: ours, gone: make(chan struct{})}
+	c := &child{proc: proc, ctl: ours, gone: make(chan struct{}), shared: level < sandbox.L2}
 	s.wait.Add(1)
 	go func() {
 		defer s.wait.Done()
@@ -139,7 +147,7 @@ func (s *Sandbox) startChild(home *groupHome) (*child, error) {
 		}
 	}
 	message, err := json.Marshal(setup{
-		Baseline: s.baseline, UID: who.uid, GID: who.gid, KeepDAC: who.globalRoot, ABI: s.abi, Arch: runtime.GOARCH, Poll: s.options.PollEvery,
+		Baseline: s.baseline, UID: who.uid, GID: who.gid, KeepDAC: who.globalRoot, ABI: s.abi, Arch: runtime.GOARCH, Level: level, Poll: s.options.PollEvery,
 	})
 	if err == nil {
 		err = kernel.Send(c.ctl, message)
@@ -189,7 +197,18 @@ func (c *child) message() (m message, err error) {
 	return m, err
 }
 
-func (c *child) kill() { _ = c.proc.Kill() }
+// kill begins to end the helper and its tree. A helper without a pid namespace must do that itself; one that does not
+// answer any more is killed at last, and the kernel then kills the entry.
+func (c *child) kill() {
+	if !c.shared {
+		_ = c.proc.Kill()
+		return
+	}
+	kernel.HangUp(c.ctl)
+	time.AfterFunc(endWithin, func() { _ = c.proc.Kill() }) // of a process that was waited for it does nothing
+}
+
+const endWithin = 20 * time.Second
 
 // end kills the helper and with it every process of its namespace, and waits until the kernel has reaped them.
 func (c *child) end() {

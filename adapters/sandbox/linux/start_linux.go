@@ -31,7 +31,7 @@ func (h *helper) start() error {
 	if err := step("descriptors", kernel.CloseOnExecFrom(3)); err != nil {
 		return err
 	}
-	tree, err := kernel.NewTree(h.proc)
+	tree, err := h.newTree()
 	if err != nil {
 		return step("watch", err)
 	}
@@ -85,7 +85,7 @@ func (h *helper) start() error {
 func (h *helper) rules() (rules []kernel.Rule, err error) {
 	for _, r := range h.order.Rules {
 		fd, err := kernel.OpenPath(kernel.CurrentRoot, r.Path)
-		if r.Path == "/dev/tty" && errors.Is(err, syscall.ENOENT) {
+		if errors.Is(err, syscall.ENOENT) && (r.Maybe || r.Path == "/dev/tty") {
 			continue // a host without one
 		}
 		if err != nil {
@@ -113,7 +113,7 @@ func (h *helper) confine(rules []kernel.Rule, program []filter.Insn, listeners c
 	if err := step("no new privileges", kernel.NoNewPrivs()); err != nil {
 		return err
 	}
-	if err := step("keyring", kernel.NewKeyring()); err != nil {
+	if err := step("keyring", kernel.NewKeyring()); err != nil && !(h.shared() && errors.Is(err, syscall.EPERM)) { // a container's own filter
 		return err
 	}
 	if err := step("landlock", kernel.Restrict(access, scopes, rules)); err != nil {
@@ -122,7 +122,11 @@ func (h *helper) confine(rules []kernel.Rule, program []filter.Insn, listeners c
 	for _, r := range rules {
 		kernel.Close(r.FD)
 	}
-	if err := step("capabilities", kernel.DropCaps(keep)); err != nil {
+	drop := func() error { return kernel.DropCaps(keep) }
+	if h.shared() {
+		drop = kernel.DropCapsPlain
+	}
+	if err := step("capabilities", drop()); err != nil {
 		return err
 	}
 	listener, err := kernel.Filter(program)
@@ -139,8 +143,12 @@ func (h *helper) fork() (int, error) {
 	if o.Entry.Script && !o.Entry.ByPath {
 		files = append(files, uintptr(h.entry))
 	}
+	sys := &syscall.SysProcAttr{Setsid: true}
+	if h.shared() {
+		sys.Pdeathsig = syscall.SIGKILL // it is not PID 1's end that ends it
+	}
 	pid, err := syscall.ForkExec(h.entryName(), append([]string{o.Entry.Name}, o.Args...), &syscall.ProcAttr{
-		Env: o.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true},
+		Env: o.Env, Files: files, Sys: sys,
 	})
 	if err != nil {
 		return 0, stepCode("exec", err, sandbox.CodeEntryFailed, "path", o.Entry.Path, "detail", err.Error())
@@ -166,6 +174,9 @@ func (h *helper) limit(entry int) error {
 		if l.what == kernel.LimitData && h.order.Cgroup {
 			continue // what is mapped but not used costs nothing
 		}
+		if h.shared() && l.what == kernel.LimitTasks {
+			continue // it would count the user's other processes too: threads are asked for
+		}
 		if err := kernel.Limit(entry, l.what, l.max); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return step("limit", err)
 		}
@@ -180,12 +191,12 @@ func (h *helper) wait(entry int, w *watcher, o *order) error {
 		err = h.sameInterpreters(kernel.CurrentRoot)
 	}
 	if err != nil {
-		kernel.KillAll()
+		h.killAll()
 		return err
 	}
 	if !w.limited.Load() {
 		if err := h.limit(entry); err != nil {
-			kernel.KillAll()
+			h.killAll()
 			return err
 		}
 		w.limited.Store(true)
@@ -193,14 +204,14 @@ func (h *helper) wait(entry int, w *watcher, o *order) error {
 	h.send(reply{Kind: kindStarted})
 	for {
 		var ws syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		pid, err := h.reap(&ws)
 		if err == syscall.ECHILD {
 			break
 		}
 		if pid != entry || !ws.Exited() && !ws.Signaled() {
 			continue
 		}
-		kernel.KillAll()
+		h.killAll()
 		r := reply{Kind: kindDone, OOM: w.oom.Load(), Denials: w.seen.denials()}
 		if ws.Signaled() {
 			r.Signal = int(ws.Signal())
@@ -209,6 +220,9 @@ func (h *helper) wait(entry int, w *watcher, o *order) error {
 		}
 		h.send(r)
 		break
+	}
+	if h.orphan.Load() {
+		select {}
 	}
 	os.Exit(0)
 	return nil
@@ -230,6 +244,8 @@ type watcher struct {
 	refusals *filter.Refusals
 	seen     *seen
 	births   births
+
+	tasks, threads int // level 1: of the last look, and allowed since
 }
 
 type grant struct {
@@ -247,7 +263,11 @@ func (w *watcher) watch() {
 	for {
 		asked, told, gone := kernel.Wait(w.listener, w.h.ctl, int(w.births.wait(every)/time.Millisecond))
 		if gone { // PDEATHSIG's twin: without a Broker there is no run
-			os.Exit(0)
+			w.h.abandoned()
+		}
+		if w.h.ending.Load() {
+			kernel.Nap(time.Millisecond)
+			continue
 		}
 		if asked {
 			if q, ok := kernel.Ask(w.listener); ok {
@@ -273,10 +293,15 @@ func (w *watcher) memory() {
 		return
 	}
 	w.tree.Scan()
-	sum := w.tree.Memory() + kernel.UsedBytes(w.h.tmp) + kernel.UsedBytes(w.h.shm) + kernel.SysVMemory() + w.tree.SocketMemory()
+	sum := w.tree.Memory()
+	if w.h.shared() { // System V objects and private file systems do not exist
+		w.tasks, w.threads = w.tree.Tasks(), 0
+	} else {
+		sum += kernel.UsedBytes(w.h.tmp) + kernel.UsedBytes(w.h.shm) + kernel.SysVMemory() + w.tree.SocketMemory()
+	}
 	if sum > w.h.order.Memory && w.entry.Load() != 0 {
 		w.oom.Store(true)
-		_ = syscall.Kill(-1, syscall.SIGKILL)
+		w.h.killNow(w.tree)
 	}
 }
 

@@ -21,6 +21,7 @@ type setup struct {
 	KeepDAC  bool // a root Broker's programs may do in their roots what root may
 	ABI      int  // Landlock
 	Arch     string
+	Level    sandbox.Level // L1 shares the host's namespaces, see shared.go
 	Poll     time.Duration
 }
 
@@ -33,6 +34,7 @@ type order struct {
 	Dir       string
 	Tmp       string
 	TmpExec   bool
+	Scratch   string // level 1: the directory of this run, see scratch_linux.go
 	Processes int
 	Memory    int64
 	Network   networkOrder
@@ -63,6 +65,7 @@ func (o order) mapped(f func(string) string) order {
 		return out
 	}
 	o.Args, o.Env, o.Dir, o.Tmp = all(o.Args), all(o.Env), f(o.Dir), f(o.Tmp)
+	o.Scratch = f(o.Scratch)
 	o.Entry.Path, o.Entry.Name = f(o.Entry.Path), f(o.Entry.Name)
 	o.Binds, o.Rules = slices.Clone(o.Binds), slices.Clone(o.Rules)
 	o.Entry.Interpreters = slices.Clone(o.Entry.Interpreters)

@@ -215,7 +215,7 @@ func TestSandbox_PinnedScript(t *testing.T) {
 func TestSandbox_SecondHelper(t *testing.T) {
 	box := New(Options{NoSpare: true})
 	defer func() { require.NoError(t, box.Close()) }()
-	r, f := box.newRun(shellSpec(t, host{}.TempDir(t), "echo here"))
+	r, f := box.newRun(context.Background(), shellSpec(t, host{}.TempDir(t), "echo here"))
 	require.Nil(t, f)
 	defer r.close()
 	for range 2 {

@@ -22,6 +22,7 @@ type Options struct {
 	// CountThreads asks for threads, new sessions and shared anonymous memory, and keeps the limit of tasks. A signal
 	// interrupts a call that waits to be asked: libraries block signals while they make a thread, but not around fork(2).
 	CountThreads bool
+	Shared       bool // the tree has no namespaces of its own (level 1): see shared.go; new threads are asked for as well
 }
 
 // ErrArch means that there is no table for the architecture.
@@ -35,6 +36,7 @@ const (
 	errbit = 0x00050000
 	EPERM  = 1
 	EACCES = 13
+	ENOTTY = 25
 	ENOSYS = 38
 )
 
@@ -140,6 +142,10 @@ func Build(goarch string, o Options) ([]Insn, error) {
 			b.ret(Allow)
 		})
 	}
+	if o.Shared {
+		thread = birth
+		p.shared(goarch)
+	}
 	for _, name := range []string{"fork", "vfork"} {
 		if nr, ok := t.nr[name]; ok && o.CountForks {
 			p.call(nr, func(b *program) { b.ret(birth) })
@@ -160,7 +166,13 @@ func Build(goarch string, o Options) ([]Insn, error) {
 		b.ret(share)
 		b.ret(Allow)
 	})
-	p.call(t.nr["ioctl"], func(b *program) { b.ioctl(o) })
+	p.call(t.nr["ioctl"], func(b *program) {
+		if o.Shared {
+			b.sharedIoctl()
+			return
+		}
+		b.ioctl(o)
+	})
 	p.call(t.nr["fcntl"], (*program).fcntl)
 	t.chmod(&p, o)
 	t.schedule(&p, o)

@@ -21,6 +21,21 @@ func LandlockABI() int {
 	return int(v)
 }
 
+// LandlockOff reports that the kernel has Landlock, but was started without it: landlock_create_ruleset(2), EOPNOTSUPP.
+func LandlockOff() bool {
+	_, _, e := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	return e == unix.EOPNOTSUPP
+}
+
+// Release gives the kernel's release and the text of its build: uname(2).
+func Release() (release, version string) {
+	var u unix.Utsname
+	if unix.Uname(&u) != nil {
+		return "", ""
+	}
+	return unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Version[:])
+}
+
 // Restrict confines the calling thread to the rules. handled and scoped must fit the kernel's ABI: nothing is dropped
 // silently.
 func Restrict(handled, scoped uint64, rules []Rule) error {

@@ -32,6 +32,8 @@ func Filter(insns []filter.Insn) (listener int, err error) {
 	return -1, err
 }
 
+var allowAll = []filter.Insn{{Code: unix.BPF_RET | unix.BPF_K, K: filter.Allow}}
+
 type notification struct {
 	id    uint64
 	pid   uint32

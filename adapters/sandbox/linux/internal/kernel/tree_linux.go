@@ -17,6 +17,8 @@ type Tree struct {
 	path [64]byte
 	tids []int32
 	Pids []int32 // result of Scan, ascending, without PID 1
+
+	family *family // nil: the whole namespace
 }
 
 // NewTree takes the descriptor of a /proc of the namespace.
@@ -32,6 +34,10 @@ func NewTree(proc int) (*Tree, error) {
 func (t *Tree) Scan() {
 	if _, err := unix.Seek(t.dir, 0, 0); err != nil {
 		t.Pids = t.Pids[:0]
+		return
+	}
+	if t.family != nil {
+		t.scanFamily()
 		return
 	}
 	t.Pids = t.numbers(t.dir, t.Pids[:0])
