@@ -110,6 +110,9 @@ func (p *prepared) skillRows() (rows []service.SkillRow) {
 
 // enforcement compares what the host gives with what the configuration accepts at least.
 func (p *prepared) enforcement() {
+	if p.report.Level == sandbox.L1 {
+		p.warnings = append(p.warnings, fault.New(WarnLevel, "level", "L1").With(p.report.Missing...).With(p.report.Notes...))
+	}
 	if p.report.Level == sandbox.LevelNone {
 		p.problems = append(p.problems, fault.New(sandbox.CodeUnavailable, "detail", p.report.Platform).With(p.report.Missing...))
 		return
