@@ -245,6 +245,7 @@ func (m *machine) effect(e tool.Effect) {
 	if e.Mutates() {
 		m.work.Mutating++
 	}
+	m.look(e)
 	p := slashed(e.Path)
 	switch e.Kind {
 	case tool.EffectCreated, tool.EffectChanged, tool.EffectMadeDir:

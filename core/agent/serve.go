@@ -22,8 +22,9 @@ func (m *machine) touch(c tool.Call) {
 }
 
 // unserved lists, at the report of the last Planner Task, what the request itself orders and nobody did, whatever the plan
-// made of it (AGT-07). A request that orders a change or a run is never answered by words alone. A file that it names and
-// that no call mentioned is reminded of once; the model may know better.
+// made of it (AGT-07). A request that orders a change or a run is never answered by words alone. Nor is a file that it orders
+// to be made but that nobody saw, whatever a later plan says. Any other file that it names and that no call mentioned is
+// reminded of once; the model may know better.
 func (m *machine) unserved(n taskgraph.Node) (out []string) {
 	if !m.lastOpen(n.ID) || !guard.Demands(m.setup.Request) {
 		return nil
@@ -31,14 +32,46 @@ func (m *machine) unserved(n taskgraph.Node) (out []string) {
 	if !m.acted() {
 		return []string{"any effect of a tool, which the request asks for"}
 	}
-	if m.reminded {
-		return nil
+	for _, name := range m.made {
+		if !m.stands(name) {
+			out = append(out, "file "+prompt.Short(name, 80)+", which the request orders")
+		}
+	}
+	if m.reminded || len(out) > 0 {
+		return out
 	}
 	for _, name := range m.names {
 		out = append(out, "anything about "+prompt.Short(name, 80)+", which the request names")
 	}
 	m.reminded = len(out) > 0
 	return out
+}
+
+// stands reports that a file was made or changed and is still there, was moved on, or was looked at. One that was removed
+// counts only when the request orders a removal too.
+func (m *machine) stands(name string) bool {
+	removed := false
+	for _, f := range m.files {
+		switch {
+		case !strings.EqualFold(path.Base(f.Path), name):
+		case !f.Gone || f.Away || plan.Clears(m.setup.Request):
+			return true
+		default:
+			removed = true
+		}
+	}
+	return !removed && slices.Contains(m.looked, name)
+}
+
+// look notes that a file which the request orders was read, or that a program was told of it and ended well.
+func (m *machine) look(e tool.Effect) {
+	for _, name := range m.made {
+		read := e.Kind == tool.EffectRead && strings.EqualFold(path.Base(slashed(e.Path)), name)
+		run := e.Kind == tool.EffectRan && e.Exit == 0 && !slices.Contains(m.names, name)
+		if (read || run) && !slices.Contains(m.looked, name) {
+			m.looked = push(m.looked, name)
+		}
+	}
 }
 
 // ran follows the runs of the files that the request or the title names: another run that ends well does not make good the

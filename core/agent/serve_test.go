@@ -28,11 +28,31 @@ func TestStep_AnOrderIsNotAnsweredByWords(t *testing.T) {
 
 // AGT-04: a file that the request names and no call mentioned is reminded of, once.
 func TestStep_ForgottenNamesAreRemindedOfOnce(t *testing.T) {
-	r := start(t, began("Create a.txt and b.txt.")).says(plan("t1: create a.txt | file:a.txt"))
+	r := start(t, began("Create a.txt and fix b.txt.")).says(plan("t1: create a.txt | file:a.txt"))
 	r.calls(call("write_file", `{"path":"a.txt","content":"x"}`)).observe(effectOn(tool.EffectCreated, "/w/a.txt"))
 	r.says("Both are there.")
 	require.Contains(t, r.heard(), "b.txt, which the request names")
 	require.Equal(t, service.Completed, r.says("b.txt is not needed.").done().State)
+}
+
+// AGT-04: a file that the request orders to be made must have been seen, also when a new plan no longer speaks of it.
+func TestStep_AnOrderedFileMustBeSeen(t *testing.T) {
+	r := start(t, began("Create a.txt with the word hi.")).says(plan("t1: write a note | file:note.md"))
+	r.calls(call("write_file", `{"path":"a.txt","content":"hi"}`), call("write_file", `{"path":"note.md","content":"hi"}`)).
+		observe(toolError("workspace.no_space"), effectOn(tool.EffectCreated, "/w/note.md"))
+	for range 2 {
+		require.Contains(t, r.says("a.txt is there.").heard(), "file a.txt, which the request orders")
+	}
+	require.Equal(t, agent.PhaseReplan, r.says("a.txt is there.").ask().Phase)
+
+	r = start(t, began("Create a.txt with the word hi.")).says(plan("t1: make it | process:python"))
+	r.calls(call("run_process", `{"command":"python","args":["-c","open('a.txt','w')"]}`)).observe(ran("python", 0))
+	require.Equal(t, service.Completed, r.says("Python made it.").done().State, "a program that was told of it may have made it")
+
+	r = start(t, began("Create a.txt, check it and delete it.")).says(plan("t1: make, check, delete a.txt"))
+	r.calls(call("write_file", `{"path":"a.txt","content":"hi"}`)).observe(effectOn(tool.EffectCreated, "/w/a.txt"))
+	r.calls(call("remove_file", `{"path":"a.txt"}`)).observe(tool.Result{Effects: []tool.Effect{{Kind: tool.EffectRemoved, Path: "/w/a.txt"}}})
+	require.Equal(t, service.Completed, r.says("It worked.").done().State, "the request orders the removal")
 }
 
 // AGT-04, PLN-03: a later Planner Task takes back what an earlier one made: not done, and a new plan may name the completed one.

@@ -61,7 +61,9 @@ type State struct {
 	trouble    *fault.Error // of the last call that failed or was denied, until a later one changed something
 	finishes   int
 	names      []string // of files that the request orders something about, and no call has mentioned yet
-	reminded   bool     // of them
+	made       []string // of files that the request orders to be made
+	looked     []string // of them, that were read, or that a program which ended well was told of
+	reminded   bool     // of names
 	retongued  bool     // the closing words were asked for in the owner's language
 	outcome    *Outcome
 }
@@ -177,13 +179,15 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Resume    Phase
 		Finishes  int
 		Names     []string
+		Made      []string
+		Looked    []string
 		Reminded  bool
 		Retongued bool
 		Outcome   *Outcome
 	}
 	v := view{
 		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.overspent, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
-		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.reminded, s.retongued, s.outcome,
+		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.made, s.looked, s.reminded, s.retongued, s.outcome,
 	}
 	for _, l := range s.loaded {
 		v.Loaded = append(v.Loaded, l.Name)

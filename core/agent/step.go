@@ -90,7 +90,7 @@ func (m *machine) begin(e Began) {
 	e.Request = prompt.Words(e.Request)
 	m.setup = e
 	m.state = service.Planning
-	m.names = guard.Demanded(e.Request)
+	m.names, m.made = guard.Demanded(e.Request), guard.Made(e.Request)
 	m.graph = taskgraph.New(e.Settings.MaxTasks)
 	m.loaded = slices.Clone(e.Prompt.Loaded)
 	for _, c := range e.Memory.Conversation {

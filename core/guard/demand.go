@@ -59,6 +59,41 @@ func Demanded(request string) (out []string) {
 	return out
 }
 
+var (
+	// source begins what a file is made from or filled with.
+	source = regexp.MustCompile(`(?i)\b(?:from|using|based|with|like|that|which|whose|of|for|about|containing|where)\b|[(:]`)
+	target = regexp.MustCompile(`(?i).*\b(?:to|into|as)\s+`)
+)
+
+// Made are the base names of the files that a request orders to be made or written, not those it is to be made from.
+func Made(request string) (out []string) {
+	add := func(text string) {
+		for _, n := range names.FindAllString(text, -1) {
+			if n = n[strings.LastIndexAny(n, `/\`)+1:]; !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	for _, c := range clauses(request) {
+		switch {
+		case negated.MatchString(c):
+		case makesFile.MatchString(c):
+			for _, part := range strings.Split(c, " and ") {
+				if at := source.FindStringIndex(part); at != nil {
+					part = part[:at[0]]
+				}
+				add(part)
+			}
+		case intoFile.MatchString(c):
+			first, _, _ := strings.Cut(c, " and ")
+			if at := target.FindStringIndex(first); at != nil {
+				add(names.FindString(first[at[1]:]))
+			}
+		}
+	}
+	return out
+}
+
 // Names are the file names in a text, with their directories, each once.
 func Names(text string) (out []string) {
 	if len(text) > 2*claimBytes {

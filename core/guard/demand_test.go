@@ -27,6 +27,13 @@ func TestDemands(t *testing.T) {
 		assert.True(t, guard.Demands(request), request)
 		assert.Equal(t, names, guard.Demanded(request), request)
 	}
+	for request, made := range map[string][]string{
+		"Create hello.txt with the line: see a.txt": {"hello.txt"}, "Create report.md from data.csv.": {"report.md"},
+		"Create first.txt with the word one and second.txt with two.": {"first.txt", "second.txt"}, "Write the sum of in.csv into out.txt.": {"out.txt"},
+		"Create a.txt, b.txt and c.txt, each with its own letter.": {"a.txt", "b.txt", "c.txt"}, "Fix loop.py": nil, "Do not create a.txt": nil,
+	} {
+		assert.Equal(t, made, guard.Made(request), request)
+	}
 	for _, request := range []string{
 		"Write a summary of notes.txt", "How do I create a.txt?", "Explain how to write main.go.", "What does readme.md say?",
 		"Write a haiku about rain.", "Is there a bug in loop.py? Do not change it.", "Do not delete a.txt", "List the files in src",
