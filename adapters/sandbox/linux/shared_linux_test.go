@@ -3,6 +3,7 @@ package linux
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -189,4 +190,37 @@ func TestSharedRules_Protect(t *testing.T) {
 	_, f = sharedRules(s, nil, "/t", list, nil)
 	require.NotNil(t, f)
 	assert.Equal(t, sandbox.CodeProtect, fault.Code(f.Code))
+}
+
+// runSharedBrokerIfAsked is a Broker at level 1, to be killed; its runs' directories lie in the second argument.
+func runSharedBrokerIfAsked() {
+	if len(os.Args) < 3 || os.Args[0] != "sandbox-broker-shared" {
+		return
+	}
+	path, _ := filepath.EvalSymlinks(shell)
+	box := New(Options{})
+	box.most = sandbox.L1
+	box.UseScratch(os.Args[2], nil)
+	_, err := box.Run(context.Background(), newShellSpec(path, "", os.Args[1],
+		`trap "" TERM HUP; (setsid sh -c 'trap "" TERM HUP; while :; do echo >>beat; done' &) ; while :; do sleep 1; done`))
+	_, _ = os.Stderr.WriteString(fault.From(err).Error())
+	os.Exit(1)
+}
+
+// PRF-02: without a pid namespace the helper ends what a killed Broker left, and removes the run's directory.
+func TestShared_BrokerKilled(t *testing.T) {
+	require.NoError(t, sharedBox(t).Close()) // the host gives the level
+	dir, place := host{}.TempDir(t), host{}.TempDir(t)
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	broker := &exec.Cmd{Path: exe, Args: []string{"sandbox-broker-shared", dir, place}}
+	require.NoError(t, broker.Start())
+	beats := func() int { s, _ := host{}.Read(dir + "/beat"); return len(s) }
+	require.Eventually(t, func() bool { return beats() > 0 }, 20*time.Second, time.Millisecond)
+	require.NoError(t, broker.Process.Kill())
+	_ = broker.Wait()
+	require.Eventually(t, func() bool { left, err := os.ReadDir(place); return err == nil && len(left) == 0 }, 20*time.Second, time.Millisecond)
+	before := beats() // the directory goes last
+	time.Sleep(50 * time.Millisecond)
+	assert.Equal(t, before, beats())
 }

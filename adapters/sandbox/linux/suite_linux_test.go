@@ -21,6 +21,7 @@ func TestMain(m *testing.M) {
 	runNetIfAsked()
 	runHostIfAsked()
 	runBrokerIfAsked()
+	runSharedBrokerIfAsked()
 	os.Exit(m.Run())
 }
 
