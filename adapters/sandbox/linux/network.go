@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/linux/internal/relay"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
@@ -14,7 +15,15 @@ import (
 type networkOrder struct {
 	Listen []listenAt
 	Hosts  string // lines for /etc/hosts
+	// Patience is how long a non-blocking connect waits for the Broker's dial, so that a refusal is a refusal. Then it goes on,
+	// so that an event loop does not stand still, and a dial that fails later resets the connection.
+	Patience time.Duration
 }
+
+const (
+	localPatience  = 2 * time.Second        // the loopback answers at once; only a busy machine takes time
+	remotePatience = 500 * time.Millisecond // most networks answer, or say that they cannot, within it
+)
 
 // listenAt is one listener inside. Its index is that of its endpoint.
 type listenAt struct {
@@ -65,6 +74,9 @@ func planNetwork(n sandbox.Network) (o networkOrder, endpoints []relay.Endpoint)
 		}
 		add(l, relay.Endpoint{Host: host})
 	}
-	o.Hosts = hosts.String()
+	o.Hosts, o.Patience = hosts.String(), remotePatience
+	if n.Mode == sandbox.NetworkLocal {
+		o.Patience = localPatience
+	}
 	return o, endpoints
 }

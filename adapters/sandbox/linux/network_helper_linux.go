@@ -65,7 +65,6 @@ const (
 	answerSize = 8
 
 	mostConnects = 1024                  // that wait at once; more go on without an answer
-	patience     = 25 * time.Millisecond // of a non-blocking connect: an event loop must not stand still
 	signalsAfter = 20 * time.Millisecond // a blocking connect lets signals in from then on
 	answerWithin = 25 * time.Second      // beyond relay.DialWithin: a Broker that is stuck
 	lookEvery    = 10 * time.Millisecond // at what waits
@@ -211,7 +210,7 @@ func (c *connects) tick(now time.Time) {
 		case !kernel.Waits(c.w.listener, w.q): // it died
 			w.cookie = 0
 			c.count--
-		case w.soft && since >= patience, since >= answerWithin:
+		case w.soft && since >= c.w.h.order.Network.Patience, since >= answerWithin:
 			c.answer(w, 0)
 		case since >= signalsAfter && c.w.tree.Interrupted(w.q.TID):
 			c.answer(w, kernel.Restart)
