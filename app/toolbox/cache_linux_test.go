@@ -50,7 +50,7 @@ func newCached(t *testing.T, profile policy.Profile) *cached {
 	return &cached{t: t, dir: dir, profile: profile}
 }
 
-func (c *cached) cache() string { return filepath.Join(c.dir, "state/cache/id/build") }
+func (c *cached) cache() string { return filepath.Join(c.dir, "state", "cache", "id", "build") }
 
 func (c *cached) entry(alias, path, runtime string) {
 	id, err := imagefile.New().Identify(context.Background(), path)
@@ -137,7 +137,7 @@ ls "$XDG_CACHE_HOME/../.." ; echo x > "$XDG_CACHE_HOME/../beside" || echo no`
 			kept, err := os.ReadFile(filepath.Join(c.cache(), "keep"))
 			require.NoError(t, err, r.Text)
 			assert.Equal(t, "kept\n", string(kept))
-			assert.NoFileExists(t, filepath.Join(c.dir, "state/cache/id/beside"))
+			assert.NoFileExists(t, filepath.Join(c.dir, "state", "cache", "id", "beside"))
 			info, err := os.Stat(filepath.Join(c.cache(), "keep"))
 			require.NoError(t, err)
 			root, err := os.Stat(c.cache())
@@ -172,7 +172,7 @@ func TestCache_GitGuardStaysOut(t *testing.T) {
 	box, _ = c.broker()
 	r = box.Do(context.Background(), audit.Ref{}, tool.Call{Name: tool.Run, Alias: "sh", Args: []string{"-c", `echo more >> "$XDG_CACHE_HOME/r/.git/config"`}})
 	require.Contains(t, r.Text, "exit code 0")
-	assert.FileExists(t, filepath.Join(c.cache(), "r/.git/hooks/pre-commit"))
+	assert.FileExists(t, filepath.Join(c.cache(), "r", ".git", "hooks", "pre-commit"))
 }
 
 func owner(info os.FileInfo) uint32 { return info.Sys().(*syscall.Stat_t).Uid }

@@ -69,11 +69,11 @@ func (p *player) play(ctx context.Context, t evals.Task) (evals.Score, error) {
 		r.box = box
 	}
 	if p.url == "" {
-		close, err := r.script()
+		stop, err := r.script()
 		if err != nil {
 			return score, err
 		}
-		defer close()
+		defer stop()
 	}
 	if err := r.lay(ctx); err != nil {
 		if score.Skipped = r.skip; r.skip != "" {

@@ -36,7 +36,7 @@ func (r *run) perform(ctx context.Context) (o evals.Outcome, err error) {
 	}
 	s := &server{eff: eff, box: r.box, err: io.Discard, id: random.New().New(), openJournal: openJournal}
 	st, err := r.tasks(ctx, s)
-	if err = errors.Join(err, s.close()); err != nil { // closing flushes the logs that are read below
+	if err := errors.Join(err, s.close()); err != nil { // closing flushes the logs that are read below
 		return o, err
 	}
 	o = evals.Outcome{

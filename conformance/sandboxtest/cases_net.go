@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
@@ -292,7 +291,7 @@ func (s *suite) networkRestricted(t *testing.T) { // NET-03, SEC-INV-07
 	t.Run("hosts are plain", func(t *testing.T) { // NET-03, NET-04
 		for _, host := range []string{"api.example", "api.example:0", "*.example:443", "a b:1", "a\n127.0.0.1 b:1", "http://x:1", "::1:443", "localhost:80"} {
 			spec := s.online(t, sandbox.Network{Mode: sandbox.NetworkRestricted, Hosts: []string{host}})
-			assert.Equal(t, fault.Code(sandbox.CodeBadSpec), s.refused(t, spec)[0], host)
+			assert.Equal(t, sandbox.CodeBadSpec, s.refused(t, spec)[0], host)
 		}
 	})
 }

@@ -45,12 +45,12 @@ func (n *Internet) DialContext(ctx context.Context, network, address string) (ne
 	if !at.Addr().IsLoopback() {
 		n.mu.Lock()
 		n.dialed = append(n.dialed, at)
-		real, ok := n.servers[at]
+		server, ok := n.servers[at]
 		n.mu.Unlock()
 		if !ok {
 			return nil, &net.OpError{Op: "dial", Net: network, Err: syscall.EHOSTUNREACH}
 		}
-		network, address = "tcp", real
+		network, address = "tcp", server
 	}
 	return new(net.Dialer).DialContext(ctx, network, address)
 }

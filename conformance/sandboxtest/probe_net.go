@@ -41,7 +41,7 @@ func echo(c net.Conn, n int64) error {
 			return fmt.Errorf("other bytes after %d", total)
 		}
 		total += int64(k)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

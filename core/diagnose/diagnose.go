@@ -128,11 +128,10 @@ func bounded(b []byte) string { return string(b[:min(len(b), maxStream)]) }
 
 func (l *look) lines(text string) {
 	var before []string // the lookBack lines before this one
-	next := ""
 	for text != "" && !l.full() {
 		var line string
 		line, text, _ = strings.Cut(text, "\n")
-		next, _, _ = strings.Cut(text, "\n")
+		next, _, _ := strings.Cut(text, "\n")
 		line = strings.TrimRight(line[:min(len(line), maxLine)], " \t\r")
 		l.line(before, line, next[:min(len(next), maxLine)])
 		if before = append(before, line); len(before) > lookBack {

@@ -198,7 +198,8 @@ func (l *look) rename(s said) bool {
 
 // denied notes one access if the policy denies it for a reason that fits the error.
 func (l *look) denied(s said, a act, p string) bool {
-	ask, right := policy.Request{Path: p}, ""
+	ask := policy.Request{Path: p}
+	var right string
 	switch a {
 	case reads:
 		ask.Op, right = policy.OpRead, "read"

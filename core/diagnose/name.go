@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -10,7 +11,7 @@ func names(before, after string) (out []string, context string) {
 	quotedBefore, restBefore := quoted(before)
 	quotedAfter, restAfter := quoted(after)
 	context = lower(restBefore + " " + restAfter)
-	out = append(quotedBefore, quotedAfter...)
+	out = slices.Concat(quotedBefore, quotedAfter)
 	if len(out) == 0 {
 		out = append(unquoted(before), trailing(after)...)
 		for _, n := range out {

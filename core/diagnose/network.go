@@ -92,8 +92,7 @@ func endpointOf(line string) (host string, port uint16) {
 			port = schemes[scheme]
 		}
 		if len(host) > 253 || host == "" || strings.Trim(host, "0123456789") == "" {
-			host, port = "", 0 // a number alone: "line:12"
-			continue
+			continue // a number alone: "line:12"
 		}
 		return host, port
 	}

@@ -76,11 +76,9 @@ func shortest(a, b []string) (script []edit, ok bool) {
 	for d := 0; d <= limit; d++ {
 		trace = append(trace, append([]int(nil), reach...))
 		for k := -d; k <= d; k += 2 {
-			x := 0
+			x := reach[mid+k-1] + 1
 			if k == -d || k != d && reach[mid+k-1] < reach[mid+k+1] {
 				x = reach[mid+k+1]
-			} else {
-				x = reach[mid+k-1] + 1
 			}
 			for x < n && x-k < m && a[x] == b[x-k] {
 				x++
@@ -153,7 +151,7 @@ func unified(a, b []string, head int, script []edit) string {
 			line(keep, a[from])
 		}
 		for i < len(script) && script[i] != keep {
-			whole := true
+			var whole bool
 			if script[i] == remove {
 				whole = line(remove, a[x])
 				x++

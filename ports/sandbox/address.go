@@ -50,7 +50,7 @@ func embedded(addr netip.Addr) (netip.Addr, bool) {
 		return netip.Addr{}, false
 	}
 	b := addr.As16()
-	at := -1
+	var at int
 	switch head, half := string(b[:12]), string(b[8:12]); {
 	case head == strings.Repeat("\x00", 12), head == "\x00\x64\xff\x9b"+strings.Repeat("\x00", 8), head == strings.Repeat("\x00", 8)+"\xff\xff\x00\x00":
 		at = 12

@@ -27,10 +27,7 @@ func tighten(dir string) error {
 	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		// A program may have taken the owner's own rights away; the directories above keep everybody else out.
-		if err = os.Chmod(dir, mode); err != nil {
-			return err
-		}
-		return nil
+		return os.Chmod(dir, mode)
 	}
 	defer func() { _ = d.Close() }()
 	return d.Chmod(mode)

@@ -60,17 +60,17 @@ func (m *Machine) connect(network, address string) (*Conn, error) {
 		flow, server = m.box.options.World.reach(host, port, m.spec.Network.Mode == sandbox.NetworkLocal)
 	}
 	sum := m.count(flow)
-	switch {
-	case flow.Verdict == sandbox.FlowConnected:
+	switch flow.Verdict {
+	case sandbox.FlowConnected:
 		m.open++
 		return &Conn{m: m, server: server, flow: sum, key: flow}, nil
-	case flow.Verdict == sandbox.FlowDenied:
+	case sandbox.FlowDenied:
 		m.deny(net.JoinHostPort(host, strconv.Itoa(int(port))), flow.Reason)
 		if flow.Reason == sandbox.CodeAddress {
 			return nil, fail("dial", address, fs.ErrPermission)
 		}
 		return nil, fail("dial", address, ErrRefused)
-	case flow.Verdict == sandbox.FlowRefused:
+	case sandbox.FlowRefused:
 		return nil, fail("dial", address, ErrRefused)
 	}
 	return nil, fail("dial", address, ErrUnreachable)
@@ -95,7 +95,7 @@ func (m *Machine) listed(network, address string) (host string, port uint16, ok 
 			host = a.Unmap().String()
 		}
 		for _, h := range n.Hosts {
-			if name, port, ok := sandbox.SplitEndpoint(h); ok && port == uint16(p) && strings.EqualFold(name, host) {
+			if name, port, ok := sandbox.SplitEndpoint(h); ok && uint64(port) == p && strings.EqualFold(name, host) {
 				return name, port, true
 			}
 		}

@@ -17,9 +17,9 @@ const (
 )
 
 // given is a directory with controllers enabled for its children.
-func given(make, move bool) groupDir {
+func given(may, move bool) groupDir {
 	all := []string{"cpu", "memory", "pids"}
-	return groupDir{Available: all, Enabled: all, Make: make, Move: move, Enable: move}
+	return groupDir{Available: all, Enabled: all, Make: may, Move: move, Enable: move}
 }
 
 // ends is a directory with processes: nothing is enabled below.

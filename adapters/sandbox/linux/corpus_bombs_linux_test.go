@@ -109,6 +109,9 @@ func fillPipes() (held int) {
 func recurse(n int) int {
 	var frame [4096]byte
 	frame[n%4096] = byte(n)
+	if n < 0 { // never, but that no compiler can tell
+		return 0
+	}
 	return recurse(n+1) + int(frame[(n+1)%4096])
 }
 

@@ -58,12 +58,12 @@ func credentialAttacks() []attack {
 		{name: "GPG keys", req: "DENY-01", try: home(".gnupg/pubring.kbx", ".gnupg/trustdb.gpg", ".local/share/keyrings/login.keyring"), want: hidden + " EPERM"},
 		{name: "service tokens", req: "DENY-01", try: func() error {
 			return anyOf(strings.Fields("/var/run/secrets/kubernetes.io/serviceaccount/token /run/secrets /etc/machine-id /etc/ssh/ssh_host_rsa_key /etc/krb5.keytab /etc/sudoers"),
-				func(p string) error { return read(p) })
+				read)
 		}, want: hidden},
 		{name: "git credential helper", req: "DENY-01", want: "ok", try: func() error {
 			git, err := exec.LookPath("git")
 			if err != nil {
-				return nil
+				return nil //nolint:nilerr // no helper to ask
 			}
 			cmd := exec.Command(git, "-c", "credential.helper=store", "credential", "fill")
 			cmd.Env = []string{"HOME=" + os.Getenv("OWNERHOME"), "GIT_TERMINAL_PROMPT=0", "PATH=/usr/bin:/bin"}

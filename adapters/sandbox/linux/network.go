@@ -60,8 +60,8 @@ func planNetwork(n sandbox.Network) (o networkOrder, endpoints []relay.Endpoint)
 		at, err := netip.ParseAddr(host)
 		route := err == nil
 		if err != nil {
-			known := false
-			if at, known = names[host]; !known {
+			known, ok := names[host]
+			if at = known; !ok {
 				i := len(names)
 				at = netip.AddrFrom4([4]byte{127, 77, byte(i / 254), byte(i%254 + 1)})
 				names[host] = at

@@ -179,8 +179,9 @@ var netCases = map[string]func(a, b int) string{
 		l, _ := net.Listen("tcp", "127.0.0.1:0")
 		at := l.Addr().String()
 		_ = l.Close()
-		_, err := net.Dial("tcp", at)
-		if l, err = net.Listen("tcp", at); err != nil {
+		_, _ = net.Dial("tcp", at)
+		_, err := net.Listen("tcp", at)
+		if err != nil {
 			return err.Error()
 		}
 		_, err = net.Dial("tcp", at)

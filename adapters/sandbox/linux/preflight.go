@@ -23,7 +23,7 @@ func abilities(level sandbox.Level) []sandbox.Ability {
 			{Item: sandbox.ItemExecute, Strength: sandbox.Exact, Mechanism: "landlock+noexec-bind"},
 			{Item: sandbox.ItemDelete, Strength: sandbox.Exact, Mechanism: "landlock"},
 			{Item: sandbox.ItemNetwork, Strength: sandbox.Exact, Mechanism: "network-namespace+seccomp"},
-			{Item: sandbox.ItemProcesses, Strength: sandbox.Exact, Mechanism: "seccomp-listener+rlimit"},
+			{Item: sandbox.ItemProcesses, Strength: sandbox.Approximate, Mechanism: "rlimit+seccomp-listener"},
 			{Item: sandbox.ItemMemory, Strength: sandbox.Approximate, Mechanism: "rlimit+poll"},
 			{Item: sandbox.ItemWallClock, Strength: sandbox.Exact, Mechanism: "pid-namespace"},
 			{Item: sandbox.ItemKillAll, Strength: sandbox.Exact, Mechanism: "pid-namespace"},
@@ -52,7 +52,7 @@ func withGroup(all []sandbox.Ability, mechanism string) []sandbox.Ability {
 		case sandbox.ItemMemory:
 			all[i].Strength, all[i].Mechanism = sandbox.Exact, mechanism
 		case sandbox.ItemProcesses:
-			all[i].Mechanism = "seccomp-listener+" + mechanism
+			all[i].Strength, all[i].Mechanism = sandbox.Exact, mechanism+"+rlimit" // the wall of tasks is the kernel's own
 		}
 	}
 	return all

@@ -189,7 +189,7 @@ func TestSharedRules_Protect(t *testing.T) {
 	tree["/w"] = make([]object, mostBeside+1)
 	_, f = sharedRules(s, nil, "/t", list, nil)
 	require.NotNil(t, f)
-	assert.Equal(t, sandbox.CodeProtect, fault.Code(f.Code))
+	assert.Equal(t, sandbox.CodeProtect, f.Code)
 }
 
 // runSharedBrokerIfAsked is a Broker at level 1, to be killed; its runs' directories lie in the second argument.

@@ -149,7 +149,7 @@ func (h *helper) wait(entry int, w *watcher, o *order) error {
 	for {
 		var ws syscall.WaitStatus
 		pid, err := h.reap(&ws)
-		if err == syscall.ECHILD {
+		if errors.Is(err, syscall.ECHILD) {
 			break
 		}
 		if pid != entry || !ws.Exited() && !ws.Signaled() {

@@ -63,8 +63,6 @@ func probe(t testing.TB) (sandbox.Entry, []rights.Root) {
 	return sandbox.Entry{Name: sandboxtest.ProbeName, Path: exe}, []rights.Root{{Path: exe, Rights: rights.Read | rights.Execute}}
 }
 
-func newBox(t testing.TB) sandbox.Sandbox { return New(Options{}) }
-
 func TestSandbox_Contract(t *testing.T) {
 	entry, roots := probe(t)
 	internet := &sandboxtest.Internet{}

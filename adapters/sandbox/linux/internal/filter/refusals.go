@@ -88,7 +88,7 @@ func (r *Refusals) Of(nr uint32, args [6]uint64) (kind int, errno uint32, ok boo
 	case r.arch.nr["prlimit64"]:
 		return kindLimit, EPERM, true
 	case r.arch.nr["ioctl"]:
-		if uint32(args[1]) == tioclinux {
+		if uint32(args[1]) == tioclinux { //nolint:gocritic // the kernel looks at the low word alone
 			return kindLinux, EPERM, true
 		}
 		return kindSticky, EPERM, true

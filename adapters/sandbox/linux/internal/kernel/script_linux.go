@@ -14,8 +14,9 @@ func MakeScript(dir int, name string, content []byte) error {
 	}
 	defer Close(fd)
 	for len(content) > 0 {
-		n, err := 0, error(nil)
-		if err = retry(func() error { n, err = unix.Write(fd, content); return err }); err != nil {
+		n := 0
+		err := retry(func() (err error) { n, err = unix.Write(fd, content); return err })
+		if err != nil {
 			return err
 		}
 		if n == 0 {

@@ -71,11 +71,11 @@ func (c *conn) pump(to, from net.Conn, count *atomic.Int64) {
 			if may < n {
 				c.cut.Store(true)
 				err = errCut
-			} else if err == nil || err == io.EOF && werr != nil {
+			} else if err == nil || errors.Is(err, io.EOF) && werr != nil {
 				err = werr
 			}
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			if h, ok := to.(interface{ CloseWrite() error }); ok {
 				_ = h.CloseWrite()
 			}
