@@ -54,6 +54,9 @@ func TestSandbox_OrdinaryWork(t *testing.T) {
 			if j.long && testing.Short() {
 				t.Skip("it takes long")
 			}
+			if raceDetector && (j.long || j.tools) {
+				t.Skip("the job is the same, and the race detector sees the short ones' helpers as well")
+			}
 			spec := j.spec(t)
 			res, err := box.Run(context.Background(), spec)
 			require.NoError(t, err)
