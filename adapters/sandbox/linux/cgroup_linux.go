@@ -123,15 +123,19 @@ func (s *Sandbox) tryGroups() (*groupPlan, noGroup) {
 
 const trialBytes, trialTasks = 64 << 20, 512
 
-func (s *Sandbox) trial(plan groupPlan) error {
-	var home *groupHome
-	var err error
-	for range 3 { // another instance may sweep between making and locking
+// trialHome makes a trial's directory. Another instance may sweep between making and locking.
+func trialHome(plan groupPlan) (home *groupHome, err error) {
+	for range 5 {
 		home, err = newGroupHome(context.Background(), plan, newGroupName("trial-"), hostGroups{}, nil)
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EWOULDBLOCK) {
 			break
 		}
 	}
+	return home, err
+}
+
+func (s *Sandbox) trial(plan groupPlan) error {
+	home, err := trialHome(plan)
 	if err != nil {
 		return err
 	}

@@ -337,7 +337,7 @@ func TestPreflight_SweepsDeadTrials(t *testing.T) {
 	}
 	var homes [2]*groupHome
 	for i := range homes {
-		home, err := newGroupHome(context.Background(), plan, newGroupName("trial-"), hostGroups{}, nil)
+		home, err := trialHome(plan)
 		require.NoError(t, err)
 		homes[i] = home
 	}
