@@ -48,14 +48,14 @@ func TestSandbox_OrdinaryWork(t *testing.T) {
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(files), leastJobs)
 	var ran atomic.Int32
-	for _, file := range files {
+	for i, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			j := readJob(t, file)
 			if j.long && testing.Short() {
 				t.Skip("it takes long")
 			}
-			if raceDetector && (j.long || j.tools) {
-				t.Skip("the job is the same, and the race detector sees the short ones' helpers as well")
+			if raceDetector && (j.long || j.tools || i%6 != 0) {
+				t.Skip("the jobs are the same, and the race detector sees enough helpers in some of them")
 			}
 			spec := j.spec(t)
 			res, err := box.Run(context.Background(), spec)
@@ -66,7 +66,7 @@ func TestSandbox_OrdinaryWork(t *testing.T) {
 		})
 	}
 	require.NoError(t, box.Close())
-	if os.Getenv(allJobs) != "" && !chosen() {
+	if os.Getenv(allJobs) != "" && !raceDetector && !chosen() {
 		assert.GreaterOrEqual(t, int(ran.Load()), leastJobs, "jobs that ran")
 	}
 	t.Logf("%d of %d jobs ran", ran.Load(), len(files))
