@@ -132,3 +132,16 @@ func Same(f *os.File, path string) bool {
 	b, err := os.Lstat(path)
 	return err == nil && os.SameFile(a, b)
 }
+
+// Reason is an error of the file system without the path and the operation, which a message names itself.
+func Reason(err error) string {
+	var p *fs.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err.Error()
+	case errors.As(err, &l):
+		return l.Err.Error()
+	}
+	return err.Error()
+}

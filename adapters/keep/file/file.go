@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agent-mcp/agent-mcp/adapters/internal/hostfile"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/keep"
 )
@@ -105,10 +106,5 @@ func look(dir string, closed bool) error {
 }
 
 func failed(path string, err error) error {
-	detail := err.Error()
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		detail = p.Err.Error()
-	}
-	return fault.Wrap(err, keep.CodeFailed, "path", path, "detail", detail)
+	return fault.Wrap(err, keep.CodeFailed, "path", path, "detail", hostfile.Reason(err))
 }

@@ -49,16 +49,7 @@ var (
 )
 
 func failed(path string, err error) error {
-	detail := err.Error()
-	var p *fs.PathError
-	var l *os.LinkError
-	switch {
-	case errors.As(err, &p):
-		detail = p.Err.Error()
-	case errors.As(err, &l):
-		detail = l.Err.Error()
-	}
-	return fault.Wrap(err, report.CodeFailed, "path", path, "detail", detail)
+	return fault.Wrap(err, report.CodeFailed, "path", path, "detail", hostfile.Reason(err))
 }
 
 // Put implements report.Store. The file appears whole or not at all.

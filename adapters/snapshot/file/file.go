@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/agent-mcp/agent-mcp/adapters/internal/hostfile"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/snapshot"
 )
@@ -35,16 +36,7 @@ var _ snapshot.Store = (*Store)(nil)
 func New(dir string) *Store { return &Store{dir: dir, step: func(string) error { return nil }} }
 
 func failed(path string, err error) error {
-	detail := err.Error()
-	var p *fs.PathError
-	var l *os.LinkError
-	switch {
-	case errors.As(err, &p):
-		detail = p.Err.Error()
-	case errors.As(err, &l):
-		detail = l.Err.Error()
-	}
-	return fault.Wrap(err, snapshot.CodeFailed, "path", path, "detail", detail)
+	return fault.Wrap(err, snapshot.CodeFailed, "path", path, "detail", hostfile.Reason(err))
 }
 
 func unsafe(path, detail string) error {
