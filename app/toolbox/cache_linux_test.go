@@ -149,8 +149,12 @@ ls "$XDG_CACHE_HOME/../.." ; echo x > "$XDG_CACHE_HOME/../beside" || echo no`
 			assert.Contains(t, r.Text, "kept")
 			require.NoError(t, os.WriteFile(filepath.Join(c.cache(), "tool"), []byte("#!/bin/sh\n"), 0o755))
 			for _, call := range []tool.Call{
-				{Name: tool.Read, Path: c.cache() + "/keep"}, {Name: tool.List, Path: c.cache()}, {Name: tool.Write, Path: c.cache() + "/n", Content: "x"},
-				{Name: tool.Remove, Path: c.cache() + "/keep"}, {Name: tool.Search, Path: c.cache(), Pattern: "kept"}, {Name: tool.Run, Alias: c.cache() + "/tool"},
+				{Name: tool.Read, Path: c.cache() + "/keep"},
+				{Name: tool.List, Path: c.cache()},
+				{Name: tool.Write, Path: c.cache() + "/n", Content: "x"},
+				{Name: tool.Remove, Path: c.cache() + "/keep"},
+				{Name: tool.Search, Path: c.cache(), Pattern: "kept"},
+				{Name: tool.Run, Alias: c.cache() + "/tool"},
 				{Name: tool.Run, Alias: "sh", Dir: c.cache()},
 			} {
 				r := next.Do(context.Background(), audit.Ref{}, call)

@@ -55,7 +55,8 @@ func newScripted(t *testing.T, network policy.NetworkInput) *scripted {
 	p, f := policy.Build(policy.Input{
 		Profile: policy.Development, Workspace: s.at("w"),
 		Mounts: []policy.MountInput{
-			{Name: "docs", Path: s.at("docs"), Access: policy.AccessRead}, {Name: "out", Path: s.at("out"), Access: policy.AccessWrite},
+			{Name: "docs", Path: s.at("docs"), Access: policy.AccessRead},
+			{Name: "out", Path: s.at("out"), Access: policy.AccessWrite},
 			{Name: "trash", Path: s.at("out/trash"), Access: policy.AccessDelete},
 		},
 		Entries: []policy.Entry{{Alias: "bash", Path: id.Path, SHA256: id.SHA256}}, Baseline: report.Baseline, Network: network,

@@ -33,8 +33,10 @@ func TestObeyed_WhatAProcessLeaves(t *testing.T) {
 	r = run("cd new && git config core.fsmonitor ./evil && git config alias.st '!evil' && echo '#!/bin/sh' > .git/hooks/post-checkout && chmod +x .git/hooks/post-checkout" +
 		" && mkdir -p ../d/.vscode && echo '{}' > ../d/.vscode/tasks.json && echo evil >> ../.envrc")
 	assert.ElementsMatch(t, []tool.Obeyed{
-		{Path: ".envrc", Kind: trigger.Environment}, {Path: "d/.vscode/tasks.json", Kind: trigger.Editor},
-		{Path: "new/.git/config", Kind: trigger.Git}, {Path: "new/.git/hooks/post-checkout", Kind: trigger.Git},
+		{Path: ".envrc", Kind: trigger.Environment},
+		{Path: "d/.vscode/tasks.json", Kind: trigger.Editor},
+		{Path: "new/.git/config", Kind: trigger.Git},
+		{Path: "new/.git/hooks/post-checkout", Kind: trigger.Git},
 	}, r.Obeyed, r.Text)
 	assert.Contains(t, r.Text, "tell the user: new/.git/config is changed (core.fsmonitor, alias.st), and outside the sandbox Git runs programs that these settings name")
 	assert.Contains(t, r.Text, "tell the user: .envrc is changed, and outside the sandbox direnv runs it when a shell enters the directory")

@@ -85,8 +85,10 @@ func TestRun_TellsWhatHappened(t *testing.T) {
 			"\ndenied by policy: mount is nothing a confined program may ask of the system": {
 			End: sandbox.EndExited, ExitCode: 1,
 			Denials: []sandbox.Denial{
-				{Target: "/etc/passwd", Right: "write", Seen: true}, {Target: "/out/o", Right: "delete", Times: 3, Seen: true},
-				{Target: "10.0.0.1:80", Right: "network", Seen: true}, {Target: "mount", Right: "system", Seen: true},
+				{Target: "/etc/passwd", Right: "write", Seen: true},
+				{Target: "/out/o", Right: "delete", Times: 3, Seen: true},
+				{Target: "10.0.0.1:80", Right: "network", Seen: true},
+				{Target: "mount", Right: "system", Seen: true},
 			},
 		},
 		"exit code 0 (0s)\nstdout:\ngreen 100%\nA\uFFFDB": {

@@ -144,8 +144,10 @@ func SandboxDenied(at time.Time, ref Ref, run string, d sandbox.Denial) Record {
 // Flow records what became of a run's connections to one endpoint (NET-02, NET-03): when the first one gets its verdict, and
 // once more with the sums when the run is over. It holds no content.
 func Flow(at time.Time, ref Ref, run string, f sandbox.Flow, over bool) Record {
-	kv := []any{"run", run, "host", f.Host, "port", int(f.Port), "address", f.Address, "verdict", string(f.Verdict),
-		"reason", string(f.Reason), "over", over}
+	kv := []any{
+		"run", run, "host", f.Host, "port", int(f.Port), "address", f.Address, "verdict", string(f.Verdict),
+		"reason", string(f.Reason), "over", over,
+	}
 	if over {
 		kv = append(kv, "connections", f.Connections, "sent_bytes", f.Sent, "received_bytes", f.Received)
 	}

@@ -23,7 +23,8 @@ func rules(tb testing.TB, n policy.NetworkInput) *policy.Policy {
 	p, f := policy.Build(policy.Input{
 		Profile: policy.Development, Workspace: "/w",
 		Mounts: []policy.MountInput{
-			{Name: "docs", Path: "/docs", Access: policy.AccessRead}, {Name: "out", Path: "/out", Access: policy.AccessWrite},
+			{Name: "docs", Path: "/docs", Access: policy.AccessRead},
+			{Name: "out", Path: "/out", Access: policy.AccessWrite},
 			{Name: "pool", Path: "/pool", Access: policy.AccessDelete},
 		},
 		Baseline: []rights.Root{{Path: "/usr", Rights: rights.Read | rights.Execute}},
@@ -276,8 +277,11 @@ func TestConclude_IsBounded(t *testing.T) {
 func TestMerge_ExactFirst(t *testing.T) {
 	seen := []sandbox.Denial{{Target: "192.0.2.1:80", Right: "network", Seen: true, Times: 2}}
 	guess := []sandbox.Denial{
-		{Target: "/out/o", Right: "delete", Times: 1}, {Target: "192.0.2.1:80", Right: "network", Times: 1}, {Target: "network", Right: "network", Times: 1},
-		{Target: "pypi.org:443", Right: "network", Times: 1}, {Target: "[::1]:9", Right: "network", Times: 1},
+		{Target: "/out/o", Right: "delete", Times: 1},
+		{Target: "192.0.2.1:80", Right: "network", Times: 1},
+		{Target: "network", Right: "network", Times: 1},
+		{Target: "pypi.org:443", Right: "network", Times: 1},
+		{Target: "[::1]:9", Right: "network", Times: 1},
 	}
 	flows := []sandbox.Flow{{Host: "pypi.org", Port: 443}, {Host: "::1", Port: 9}}
 	assert.Equal(t, []sandbox.Denial{seen[0], guess[0]}, diagnose.Merge(seen, guess, flows))
@@ -293,8 +297,10 @@ func FuzzConclude(f *testing.F) {
 	}
 	p := rules(f, policy.NetworkInput{})
 	f.Fuzz(func(t *testing.T, out []byte, code int) {
-		in := diagnose.Input{Policy: p, Dir: "/w", Args: []string{string(out)}, End: sandbox.EndExited, ExitCode: code, Binds: code%2 == 0,
-			Stdout: sandbox.Capture{Head: out, Total: int64(len(out))}, Stderr: sandbox.Capture{Head: out, Tail: out, Total: int64(len(out))}}
+		in := diagnose.Input{
+			Policy: p, Dir: "/w", Args: []string{string(out)}, End: sandbox.EndExited, ExitCode: code, Binds: code%2 == 0,
+			Stdout: sandbox.Capture{Head: out, Total: int64(len(out))}, Stderr: sandbox.Capture{Head: out, Tail: out, Total: int64(len(out))},
+		}
 		all := diagnose.Conclude(in)
 		assert.LessOrEqual(t, len(all), diagnose.MaxDenials)
 		for _, d := range all {

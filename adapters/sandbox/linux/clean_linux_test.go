@@ -54,9 +54,12 @@ func cleanRoots(t *testing.T) (base, work string, spec sandbox.Spec) {
 	require.NoError(t, os.Symlink("f", base+"/ro/link"))
 	spec = shellSpec(t, work, "")
 	spec.Roots = []rights.Root{
-		{Path: base + "/nd", Rights: rights.Read | rights.Write}, {Path: base + "/nx", Rights: rights.All &^ rights.Execute},
-		{Path: base + "/ro", Rights: rights.Read}, {Path: base + "/ro/sub", Rights: rights.Read | rights.Write},
-		{Path: base + "/single/f", Rights: rights.Read | rights.Write}, {Path: work, Rights: rights.All},
+		{Path: base + "/nd", Rights: rights.Read | rights.Write},
+		{Path: base + "/nx", Rights: rights.All &^ rights.Execute},
+		{Path: base + "/ro", Rights: rights.Read},
+		{Path: base + "/ro/sub", Rights: rights.Read | rights.Write},
+		{Path: base + "/single/f", Rights: rights.Read | rights.Write},
+		{Path: work, Rights: rights.All},
 	}
 	sortRoots(spec.Roots)
 	spec.Protect = []string{work + "/.git/config", work + "/.git/hooks"}

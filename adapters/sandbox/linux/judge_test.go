@@ -37,18 +37,30 @@ func TestJudge_Hosts(t *testing.T) {
 		"ABI 2":           {func(f *facts) { f.ABI, f.Kernel = 2, "5.19.0" }, sandbox.LevelNone, codes{sandbox.CodeNoLandlock}, ""},
 		"ABI 1":           {func(f *facts) { f.ABI, f.Kernel = 1, "5.15.0-91-generic" }, sandbox.LevelNone, codes{sandbox.CodeNoLandlock}, ""},
 		"before Landlock": {func(f *facts) { f.ABI, f.Kernel = 0, "5.10.0-28-amd64" }, sandbox.LevelNone, codes{sandbox.CodeNoLandlock}, "5.10.0-28-amd64"},
-		"no Landlock in lsm=": {func(f *facts) { f.ABI, f.LandlockOff = 0, true }, sandbox.LevelNone,
-			codes{sandbox.CodeLandlockOff}, ""},
+		"no Landlock in lsm=": {
+			func(f *facts) { f.ABI, f.LandlockOff = 0, true }, sandbox.LevelNone,
+			codes{sandbox.CodeLandlockOff},
+			"",
+		},
 		"Landlock not built, or hidden by a filter": {func(f *facts) { f.ABI = 0 }, sandbox.LevelNone, codes{sandbox.CodeLandlockHidden}, ""},
-		"WSL 1": {func(f *facts) { f.ABI, f.Kernel, f.Seccomp = 0, "4.4.0-19041-Microsoft", false }, sandbox.LevelNone,
-			codes{sandbox.CodeEmulated}, "wsl --set-version"},
+		"WSL 1": {
+			func(f *facts) { f.ABI, f.Kernel, f.Seccomp = 0, "4.4.0-19041-Microsoft", false }, sandbox.LevelNone,
+			codes{sandbox.CodeEmulated},
+			"wsl --set-version",
+		},
 		"WSL 2": {func(f *facts) { f.ABI, f.Kernel = 3, "6.6.87.2-microsoft-standard-WSL2" }, sandbox.L2, full, ""},
-		"gVisor": {func(f *facts) { f.ABI, f.Kernel, f.Version = 0, "4.4.0", "#1 SMP Sun Jan 10 15:06:54 PST 2016" }, sandbox.LevelNone,
-			codes{sandbox.CodeEmulated}, "--runtime=runc"},
+		"gVisor": {
+			func(f *facts) { f.ABI, f.Kernel, f.Version = 0, "4.4.0", "#1 SMP Sun Jan 10 15:06:54 PST 2016" }, sandbox.LevelNone,
+			codes{sandbox.CodeEmulated},
+			"--runtime=runc",
+		},
 		"no seccomp":           {func(f *facts) { f.Seccomp = false }, sandbox.LevelNone, codes{sandbox.CodeNoSeccomp}, ""},
 		"unknown architecture": {func(f *facts) { f.Arch, f.Table = "riscv64", false }, sandbox.LevelNone, codes{sandbox.CodeArchitecture}, "riscv64"},
-		"everything is missing": {func(f *facts) { f.ABI, f.Kernel, f.Seccomp, f.Table = 0, "4.18.0", false, false }, sandbox.LevelNone,
-			codes{sandbox.CodeArchitecture, sandbox.CodeNoLandlock, sandbox.CodeNoSeccomp}, ""},
+		"everything is missing": {
+			func(f *facts) { f.ABI, f.Kernel, f.Seccomp, f.Table = 0, "4.18.0", false, false }, sandbox.LevelNone,
+			codes{sandbox.CodeArchitecture, sandbox.CodeNoLandlock, sandbox.CodeNoSeccomp},
+			"",
+		},
 		"sysctl off": {func(f *facts) {
 			noNamespaces(f)
 			f.Full.With, f.MaxUserNS = "clone: no space left on device", "0"
@@ -69,8 +81,11 @@ func TestJudge_Hosts(t *testing.T) {
 			noNamespaces(f)
 			f.MaxUserNS, f.UnprivUserNS = "15000", "0"
 		}, sandbox.L1, codes{sandbox.CodeUserNSSwitch}, "kernel.unprivileged_userns_clone"},
-		"built without": {func(f *facts) { f.Full = trial{Step: "clone", With: "clone: invalid argument"} }, sandbox.L1,
-			codes{sandbox.CodeUserNSKernel}, ""},
+		"built without": {
+			func(f *facts) { f.Full = trial{Step: "clone", With: "clone: invalid argument"} }, sandbox.L1,
+			codes{sandbox.CodeUserNSKernel},
+			"",
+		},
 		"Ubuntu's restriction, at clone": {func(f *facts) {
 			noNamespaces(f)
 			f.AppArmorUserNS = "1"

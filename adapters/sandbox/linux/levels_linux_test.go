@@ -74,8 +74,12 @@ func refuseNamespaces() error {
 	no := filter.Errno(filter.EPERM)
 	listener, err := kernel.Filter([]filter.Insn{
 		{Code: 0x20, K: 0},
-		{Code: 0x15, K: uint32(nr(272, 97)), Jt: 3}, {Code: 0x15, K: uint32(nr(56, 220)), Jf: 3},
-		{Code: 0x20, K: 16}, {Code: 0x45, K: flags, Jf: 1}, {Code: 6, K: no}, {Code: 6, K: filter.Allow},
+		{Code: 0x15, K: uint32(nr(272, 97)), Jt: 3},
+		{Code: 0x15, K: uint32(nr(56, 220)), Jf: 3},
+		{Code: 0x20, K: 16},
+		{Code: 0x45, K: flags, Jf: 1},
+		{Code: 6, K: no},
+		{Code: 6, K: filter.Allow},
 	})
 	kernel.Close(listener)
 	if err == nil { // every thread of the next program has the filter

@@ -26,6 +26,7 @@ type recordTo string
 func (r recordTo) Open(_ context.Context, kind journal.Kind, path string) (journal.Resource, error) {
 	return journal.Resource{ID: path, Kind: kind, Path: path}, r.line(path)
 }
+
 func (r recordTo) Close(_ context.Context, res journal.Resource) error { return r.line("-" + res.Path) }
 
 func (r recordTo) line(s string) error {

@@ -338,8 +338,10 @@ func TestBuild_WithoutListenerAndGroups(t *testing.T) {
 
 // Both architectures rule the same calls, but for those that one of them lacks.
 func TestTables_AreComplete(t *testing.T) {
-	ruled := map[string]bool{"clone": true, "mmap": true, "ioctl": true, "fcntl": true, "prlimit64": true, "socket": true, "socketpair": true, "connect": true, "setsid": true, "setrlimit": true,
-		"setpriority": true, "ioprio_set": true, "sched_setaffinity": true, "sched_setattr": true, "sched_setparam": true, "sched_setscheduler": true}
+	ruled := map[string]bool{
+		"clone": true, "mmap": true, "ioctl": true, "fcntl": true, "prlimit64": true, "socket": true, "socketpair": true, "connect": true, "setsid": true, "setrlimit": true,
+		"setpriority": true, "ioprio_set": true, "sched_setaffinity": true, "sched_setattr": true, "sched_setparam": true, "sched_setscheduler": true,
+	}
 	for _, list := range [][]string{absent, denied} {
 		for _, name := range list {
 			ruled[name] = true

@@ -24,8 +24,12 @@ var ofOthers = []struct {
 	arg  uint32
 	user uint32 // the value of argument 0 that means all processes of a user
 }{
-	{"sched_setparam", 0, 0}, {"sched_setscheduler", 0, 0}, {"sched_setaffinity", 0, 0}, {"sched_setattr", 0, 0},
-	{"setpriority", 1, 2}, {"ioprio_set", 1, 3},
+	{"sched_setparam", 0, 0},
+	{"sched_setscheduler", 0, 0},
+	{"sched_setaffinity", 0, 0},
+	{"sched_setattr", 0, 0},
+	{"setpriority", 1, 2},
+	{"ioprio_set", 1, 3},
 }
 
 // ioctls that change nothing but the open file: terminals ('T'), and of files what asks, or what needs a writable
