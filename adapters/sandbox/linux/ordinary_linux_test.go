@@ -22,7 +22,8 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 )
 
-// allJobs says that the programs the jobs need were installed, so that no more than a few may be skipped (.ci/run).
+// allJobs says that the programs the jobs need were installed, so that no more than a few may be skipped, and that there is
+// time for what takes long (.ci/run).
 const allJobs = "AGENT_MCP_WORK_JOBS"
 
 const leastJobs = 40

@@ -1,4 +1,4 @@
-# needs: bash
+# needs: bash ps
 got=
 trap 'got+=u1' USR1
 trap 'got+=t' TERM
@@ -19,5 +19,6 @@ kill $p
 wait $p || [ $? = 143 ]
 set -m
 (sleep 60; sleep 60) & g=$!
+for i in $(seq 500); do [ -n "$(ps -o pid= --ppid $g)" ] && break; sleep 0.01; done # before, the trap above is still the subshell's
 kill -TERM -- -$g
 wait $g || [ $? = 143 ]
