@@ -47,7 +47,7 @@ const (
 	CodeNeedsNoList  fault.Code = "config.endpoints_unused"  // endpoints given while the mode is none (NET-04)
 	CodeBadPort      fault.Code = "config.bad_port"          // args: value
 	CodeBadEndpoint  fault.Code = "config.bad_endpoint"      // args: value — not one host:port
-	CodeLocalHost    fault.Code = "config.endpoint_local"    // args: value — loopback or link-local in restricted
+	CodeLocalHost    fault.Code = "config.endpoint_local"    // args: value — an address in restricted that sandbox.MayReach never lets through
 	CodeSameEndpoint fault.Code = "config.same_endpoint"     // args: value
 )
 

@@ -182,7 +182,7 @@ func (d *decoder) endpoint(have []string, key string, n settings.Node) []string 
 	case err == nil && (addr.Zone() != "" || addr.IsUnspecified() || addr.IsMulticast()):
 		d.bad(CodeBadEndpoint, key, n, "value", show(n))
 		return have
-	case err == nil && (addr.Unmap().IsLoopback() || addr.Unmap().IsLinkLocalUnicast()), host == "localhost", strings.HasSuffix(host, ".localhost"):
+	case err == nil && !sandbox.MayReach(addr, nil), host == "localhost", strings.HasSuffix(host, ".localhost"):
 		d.bad(CodeLocalHost, key, n, "value", show(n))
 		return have
 	case err != nil && !validHost(host):
