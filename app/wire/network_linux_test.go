@@ -102,7 +102,7 @@ func TestServe_NetworkRestricted(t *testing.T) {
 	at, reason := unreachable(t)
 	p := newPlace(t, fmt.Sprintf("  network: {mode: restricted, endpoints: [%q]}\n", at),
 		scripted.Step{When: planning, Reply: onePlan(map[string]any{"kind": "process", "alias": "client"})},
-		scripted.Step{When: acting, Reply: scripted.Use(scripted.Tool("run_process", map[string]any{"command": "./client", "args": []string{"connect", at, "192.0.2.1:443"}}))},
+		scripted.Step{When: acting, Reply: scripted.Use(scripted.Tool("run_process", map[string]any{"command": "./client", "args": []string{"connect", at, "198.51.100.7:443"}}))},
 		scripted.Step{When: acting, Reply: scripted.Say("Nobody answered.")},
 	)
 	exe, err := os.ReadFile("/proc/self/exe")
@@ -128,9 +128,9 @@ func TestServe_NetworkRestricted(t *testing.T) {
 			denied += line
 		}
 	}
-	require.Equal(t, 1, flows, "one connection to what is listed, on the record with its verdict")
-	require.Contains(t, denied, "192.0.2.1:443")
+	require.Equal(t, 2, flows, "when it is tried, and when all is over")
+	require.Contains(t, denied, "198.51.100.7:443")
 	require.Contains(t, denied, string(sandbox.CodeNotListed))
 	told := fmt.Sprint(p.model.Model.Requests())
-	require.Contains(t, told, "192.0.2.1:443")
+	require.Contains(t, told, "198.51.100.7:443")
 }
