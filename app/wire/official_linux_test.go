@@ -75,7 +75,9 @@ func TestOfficial_Stdio(t *testing.T) {
 		"TypeScript, modern": func(config string) (officialtest.Seen, string) {
 			return programs.TypeScript(t, "modern", "write a file", exe, config), "2026-07-28"
 		},
-		"Go": func(config string) (officialtest.Seen, string) { return programs.Go(t, "write a file", exe, config), "2026-07-28" },
+		"Go": func(config string) (officialtest.Seen, string) {
+			return programs.Go(t, "write a file", exe, config), "2026-07-28"
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, version := see(writer(t, "").config)

@@ -3,7 +3,7 @@
 // section 3).
 //
 // The programs are not part of this module. They lie in the directory that the environment variable AGENT_MCP_OFFICIAL names:
-// what `npm ci` makes of .ci/mcp, and the client of .ci/mcp/goclient beside it as goclient. Without the variable the tests
+// what `npm install` makes of .ci/mcp, and the client of .ci/mcp/goclient beside it as goclient. Without the variable the tests
 // skip and say so; with it, a missing program is a failure. `task official` and .ci/run prepare the directory.
 package officialtest
 
