@@ -3,7 +3,7 @@
 // section 3).
 //
 // The programs are not part of this module. They lie in the directory that the environment variable AGENT_MCP_OFFICIAL names:
-// what `npm install` makes of .ci/mcp, and the client of .ci/mcp/goclient beside it as goclient. Without the variable the tests
+// what `npm install` makes of .ci/mcp, and the client of .ci/mcp/peers beside it as peers. Without the variable the tests
 // skip and say so; with it, a missing program is a failure. `task official` and .ci/run prepare the directory.
 package officialtest
 
@@ -107,7 +107,7 @@ func (p Programs) TypeScript(t *testing.T, era, request string, target ...string
 // Go runs the client of the official Go SDK.
 func (p Programs) Go(t *testing.T, request string, target ...string) Seen {
 	t.Helper()
-	said, err := p.run(t, nil, filepath.Join(p.dir, "goclient"), append([]string{request}, target...)...)
+	said, err := p.run(t, nil, filepath.Join(p.dir, "peers"), append([]string{"client", request}, target...)...)
 	return seen(t, said, err)
 }
 

@@ -1,14 +1,8 @@
-// Command goclient is an MCP client made with the official Go SDK: it lists the tools, gives one request, follows the Task
-// until it is over, and prints what it saw as one JSON object.
-//
-//	goclient REQUEST URL                    over Streamable HTTP
-//	goclient REQUEST COMMAND [ARGUMENT...]  over stdio
 package main
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -18,14 +12,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-func main() {
-	if err := run(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-}
-
-func run(request, target string, args []string) error {
+// client lists the tools, gives one request, follows the Task until it is over, and prints what it saw as one JSON object.
+func client(request, target string, args []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var transport mcp.Transport = &mcp.CommandTransport{Command: exec.Command(target, args...)}
