@@ -1,0 +1,139 @@
+package wire
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/conformance/officialtest"
+)
+
+// rival is one MCP server over stdio under measurement.
+type rival struct {
+	name string
+	p    *process
+	ask  string // method and params of agent_status
+	took []time.Duration
+	rate []float64 // calls per second of each round
+}
+
+const (
+	perRound = 2000
+	window   = 8 // calls in flight
+)
+
+// round sends calls with window of them in flight and notes how long each took.
+func (r *rival) round(b *testing.B) {
+	b.Helper()
+	sent := make([]time.Time, perRound)
+	free := make(chan struct{}, window)
+	failed := make(chan error, 1)
+	begin := time.Now()
+	go func() {
+		defer close(failed)
+		for i := range perRound {
+			free <- struct{}{}
+			sent[i] = time.Now()
+			if _, err := io.WriteString(r.p.in, `{"jsonrpc":"2.0","id":`+strconv.Itoa(1_000_000+i)+`,"method":`+r.ask+"}\n"); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	for range perRound {
+		line, err := r.p.out.ReadString('\n')
+		must(b, err)
+		at := strings.Index(line, `"id":1`)
+		if at < 0 || !strings.Contains(line, "completed") {
+			b.Fatal(line)
+		}
+		n, err := strconv.Atoi(line[at+5 : at+12])
+		must(b, err)
+		r.took = append(r.took, time.Since(sent[n-1_000_000]))
+		<-free
+	}
+	must(b, <-failed)
+	r.rate = append(r.rate, perRound/time.Since(begin).Seconds())
+}
+
+// rivals starts the product and the bare servers; the caller ends them.
+func rivals(b *testing.B) (all []*rival) {
+	b.Helper()
+	dir := os.Getenv(officialtest.Variable)
+	if dir == "" {
+		b.Skipf("set %s (`task official` does)", officialtest.Variable)
+	}
+	exe, config := program(b)
+	ours, _ := start(b, exe, config)
+	id, _ := ours.run(b)
+	ours.finish(b, id)
+	all = append(all, &rival{name: "agent-mcp", p: ours, ask: status(id)})
+	for _, name := range []string{"gosdk", "mcpgo"} {
+		p := &process{cmd: exec.Command(filepath.Join(dir, "peers"), name, "stdio")}
+		var err error
+		p.in, err = p.cmd.StdinPipe()
+		must(b, err)
+		out, err := p.cmd.StdoutPipe()
+		must(b, err)
+		p.out = bufio.NewReader(out)
+		must(b, p.cmd.Start())
+		p.call(b, `"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"b","version":"1"}}`)
+		_, err = io.WriteString(p.in, `{"jsonrpc":"2.0","method":"notifications/initialized"}`+"\n")
+		must(b, err)
+		all = append(all, &rival{name: name, p: p, ask: status("00000000-0000-4000-8000-000000000000")})
+	}
+	return all
+}
+
+func status(id string) string {
+	return fmt.Sprintf(`"tools/call","params":{"name":"agent_status","arguments":{"task_id":%q}}`, id)
+}
+
+// Target: agent_status over stdio, eight calls in flight, is answered at least as often per second, and with a p99 at most as
+// long, as by the better of two bare servers that answer with a fixed text: both ratios ≥ 1.
+func BenchmarkPeers_StatusStdio(b *testing.B) {
+	all := rivals(b)
+	for b.Loop() {
+		for _, r := range all {
+			r.round(b)
+		}
+	}
+	compare(b, all)
+	for _, r := range all {
+		must(b, r.p.in.Close())
+		_, _ = io.Copy(io.Discard, r.p.out)
+		_ = r.p.cmd.Wait()
+	}
+}
+
+// compare prints each server's median rate and p99, and how the first compares with the better of the others.
+func compare(b *testing.B, all []*rival) {
+	b.Helper()
+	bestRate, bestTail := 0.0, 0.0
+	for i, r := range all {
+		rate, tail := median(r.rate), quantile(r.took, 0.99)
+		b.ReportMetric(rate, r.name+"-calls/s")
+		b.ReportMetric(tail, r.name+"-ms-p99")
+		if i > 0 {
+			bestRate = max(bestRate, rate)
+			if i == 1 || tail < bestTail {
+				bestTail = tail
+			}
+		}
+	}
+	b.ReportMetric(median(all[0].rate)/bestRate, "rate-ratio")
+	b.ReportMetric(bestTail/quantile(all[0].took, 0.99), "p99-ratio")
+}
+
+func median(v []float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	return v[len(v)/2]
+}
