@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/agent-mcp/agent-mcp/adapters/front/mcp/internal/wire"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/text"
 	"github.com/agent-mcp/agent-mcp/ports/trace"
@@ -24,7 +25,8 @@ type core struct {
 	sdk     *server.MCPServer
 	tasks   tasks
 	info    mcp.Implementation
-	stamp   *mcp.Meta // of every tool result of the 2026-07-28 era; shared, never changed
+	tools   map[string]handler
+	stamp   json.RawMessage // _meta of every tool result of the 2026-07-28 era; never changed
 }
 
 // cacheMs is how long a client may keep the tool list and the discovery: they change only with a restart.
@@ -33,9 +35,13 @@ const cacheMs = 300_000
 func newCore(o Options, t tasks) *core {
 	c := &core{
 		runner: o.Runner, catalog: o.Catalog, trace: o.Trace, limits: o.Limits, tasks: t,
-		info: mcp.Implementation{Name: o.Name, Version: o.Version},
+		info: mcp.Implementation{Name: o.Name, Version: o.Version}, tools: map[string]handler{},
 	}
-	c.stamp = &mcp.Meta{AdditionalFields: map[string]any{mcp.MetaKeyServerInfo: c.info}}
+	stamp, err := json.Marshal(map[string]any{mcp.MetaKeyServerInfo: c.info})
+	if err != nil {
+		panic("mcp: name and version cannot be encoded")
+	}
+	c.stamp = stamp
 	options := []server.ServerOption{
 		server.WithToolCapabilities(false),
 		server.WithInstructions(o.Catalog.Text(keyInstructions, nil)),
@@ -112,7 +118,7 @@ func (c *core) legacy(ctx context.Context, r *request) wire.Reply {
 	return r.unknownMethod()
 }
 
-// What mcp-go is given to see. Its tools/call is the same in both eras: our handlers stamp their results themselves.
+// What mcp-go is given to see.
 const (
 	head       = `{"jsonrpc":"2.0","id":1,"method":"`
 	modernMeta = `"_meta":{"` + mcp.MetaKeyProtocolVersion + `":"` + mcp.ProtocolVersion20260728 + `","` +
@@ -122,8 +128,6 @@ const (
 	listModern     = head + methodList + `","params":{` + modernMeta + `}}`
 	listLegacy     = head + methodList + `"}`
 	pingLegacy     = head + methodPing + `"}`
-	callRun        = head + methodCall + `","params":{"name":"` + toolRun + `"}}`
-	callStatus     = head + methodCall + `","params":{"name":"` + toolStatus + `"}}`
 )
 
 // checkMeta applies the rules of a 2026-07-28 request that hold on every transport.
@@ -165,35 +169,37 @@ func (c *core) list(ctx context.Context, r *request, message string) wire.Reply 
 	return c.dispatch(ctx, r, message)
 }
 
-// call runs a tool. mcp-go sees only the name; the handler takes the arguments from the context.
+// call runs a tool. mcp-go has no part in it: it would decode the call and encode the result a second time.
 func (c *core) call(ctx context.Context, r *request) wire.Reply {
 	name, err := wire.Text(r.params.Get("name"))
 	if err != nil {
 		return r.fail(wire.Fail(wire.InvalidParams, wire.CodeBadParams, "field", "name"))
 	}
-	message := callRun
-	switch name {
-	case toolRun:
-	case toolStatus:
-		message = callStatus
-	default:
+	h := c.tools[name]
+	if h == nil {
 		return r.fail(wire.Fail(wire.InvalidParams, CodeUnknownTool, "tool", wire.Short(name)))
 	}
 	r.tool, r.args = name, r.params.Get("arguments")
-	rep := c.dispatch(ctx, r, message)
+	answer, f := h(ctx, r)
+	switch {
+	case f == nil:
+	case f.Code == fault.CodeInternal: // a bug of ours is no result that a model could act on
+		c.note(trace.Error, "mcp.internal", trace.F("tool", r.tool), trace.F("detail", f.Error()))
+		return r.fail(wire.Fail(wire.Internal, wire.CodeInternal))
+	default:
+		c.note(trace.Info, "mcp.refused", trace.F("tool", r.tool), trace.F("code", string(f.Code)))
+		return r.reply(c.result(r, c.refusal(f), true))
+	}
 	if r.accepted != nil && r.modern() && r.declares(extensionTasks) {
 		if task, ok := c.tasks.hoist(r, *r.accepted); ok {
 			return r.reply(task)
 		}
 	}
-	return rep
+	return r.reply(c.result(r, answer, false))
 }
-
-type requestKey struct{}
 
 // dispatch lets mcp-go answer a message that we built, and gives its answer our id and our error texts.
 func (c *core) dispatch(ctx context.Context, r *request, message string) wire.Reply {
-	ctx = context.WithValue(ctx, requestKey{}, r)
 	switch answer := c.sdk.HandleMessage(ctx, json.RawMessage(message)).(type) {
 	case mcp.JSONRPCResponse:
 		return r.reply(answer.Result)

@@ -5,7 +5,7 @@
 //
 //	parse (internal/wire) → era → prechecks → tasks | listen | mcp-go HandleMessage → fix-up
 //
-// mcp-go describes the tools, answers discover, initialize and tools/list and dispatches tools/call; it is only ever given
+// mcp-go describes the tools and answers discover, initialize and tools/list; a tool is called here. It is only ever given
 // a message that this package built, never a client's bytes, so its lenient decoding, its handling of ids and its lack of
 // limits reach nobody. Arguments are decoded here, strictly, and travel in the context.
 //

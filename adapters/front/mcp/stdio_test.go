@@ -210,7 +210,7 @@ func TestServeStdio_InternalError(t *testing.T) {
 	require.NotNil(t, a.Error)
 	assert.Equal(t, -32603, a.Error.Code)
 	assert.NotContains(t, a.Error.Message, "secret")
-	assert.Len(t, seen.named("mcp.sdk_error"), 1)
+	assert.Len(t, seen.named("mcp.internal"), 1)
 }
 
 func TestServeStdio_Errors(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/text"
-	"github.com/agent-mcp/agent-mcp/ports/trace"
 )
 
 // The two MCP Tools; there are never more (MCP-RUN, MCP-STS, AGT-06).
@@ -65,26 +64,27 @@ func (c *core) addTool(tool mcp.Tool, s schema, h handler) {
 		panic("mcp: the schema of " + tool.Name + " cannot be encoded")
 	}
 	tool.RawInputSchema = raw
-	c.sdk.AddTool(tool, func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		r, ok := ctx.Value(requestKey{}).(*request)
-		if !ok {
-			return nil, errors.New("tool called past the core")
-		}
-		answer, f := h(ctx, r)
-		switch {
-		case f == nil:
-			return c.result(r, answer, false), nil
-		case f.Code == fault.CodeInternal:
-			return nil, f // a bug of ours is no result that a model could act on
-		}
-		c.note(trace.Info, "mcp.refused", trace.F("tool", r.tool), trace.F("code", string(f.Code)))
-		return c.result(r, c.refusal(f), true), nil
+	c.tools[tool.Name] = h
+	c.sdk.AddTool(tool, func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return nil, errors.New("tool called past the core")
 	})
 }
 
-// result is a bounded text with what the era of the request asks for.
-func (c *core) result(r *request, answer string, isError bool) *mcp.CallToolResult {
-	res := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(c.cut(answer))}, IsError: isError}
+// result is a CallToolResult: a bounded text with what the era of the request asks for.
+type result struct {
+	ResultType mcp.ResultType  `json:"resultType,omitempty"`
+	Meta       json.RawMessage `json:"_meta,omitempty"`
+	Content    [1]content      `json:"content"`
+	IsError    bool            `json:"isError,omitempty"`
+}
+
+type content struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+func (c *core) result(r *request, answer string, isError bool) result {
+	res := result{Content: [1]content{{Type: "text", Text: c.cut(answer)}}, IsError: isError}
 	if r.modern() {
 		res.ResultType, res.Meta = mcp.ResultTypeComplete, c.stamp
 	}
