@@ -23,6 +23,7 @@ type rival struct {
 	ask  string // method and params of agent_status
 	took []time.Duration
 	rate []float64 // calls per second of each round
+	cpu  []float64 // µs of processor time for each call of a round
 }
 
 const (
@@ -36,7 +37,7 @@ func (r *rival) round(b *testing.B) {
 	sent := make([]time.Time, perRound)
 	free := make(chan struct{}, window)
 	failed := make(chan error, 1)
-	begin := time.Now()
+	begin, spent := time.Now(), r.p.ticks(b)
 	go func() {
 		defer close(failed)
 		for i := range perRound {
@@ -62,6 +63,20 @@ func (r *rival) round(b *testing.B) {
 	}
 	must(b, <-failed)
 	r.rate = append(r.rate, perRound/time.Since(begin).Seconds())
+	r.cpu = append(r.cpu, float64(r.p.ticks(b)-spent)*10_000/perRound) // a tick is 10 ms
+}
+
+// ticks is the processor time a process has used so far, proc_pid_stat(5).
+func (p *process) ticks(b *testing.B) int {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	must(b, err)
+	f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	user, err := strconv.Atoi(f[11])
+	must(b, err)
+	system, err := strconv.Atoi(f[12])
+	must(b, err)
+	return user + system
 }
 
 // rivals starts the product and the bare servers; the caller ends them.
@@ -117,19 +132,24 @@ func BenchmarkPeers_StatusStdio(b *testing.B) {
 // compare prints each server's median rate and p99, and how the first compares with the better of the others.
 func compare(b *testing.B, all []*rival) {
 	b.Helper()
-	bestRate, bestTail := 0.0, 0.0
+	bestRate, bestTail, bestCPU := 0.0, 0.0, 0.0
 	for i, r := range all {
 		rate, tail := median(r.rate), quantile(r.took, 0.99)
 		b.ReportMetric(rate, r.name+"-calls/s")
 		b.ReportMetric(tail, r.name+"-ms-p99")
+		b.ReportMetric(median(r.cpu), r.name+"-µs-cpu/call")
 		if i > 0 {
 			bestRate = max(bestRate, rate)
 			if i == 1 || tail < bestTail {
 				bestTail = tail
 			}
+			if i == 1 || median(r.cpu) < bestCPU {
+				bestCPU = median(r.cpu)
+			}
 		}
 	}
 	b.ReportMetric(median(all[0].rate)/bestRate, "rate-ratio")
+	b.ReportMetric(bestCPU/median(all[0].cpu), "cpu-ratio") // what a busy machine changes least
 	b.ReportMetric(bestTail/quantile(all[0].took, 0.99), "p99-ratio")
 }
 
