@@ -22,6 +22,8 @@ type desk struct {
 	closed  bool
 	freed   chan struct{} // one token after something left
 	idled   chan struct{} // one token after the last one left
+	work    chan *call    // to workers that wait: a stack that has grown once is used again
+	quit    chan struct{} // closed with the desk
 }
 
 type call struct {
@@ -38,6 +40,7 @@ func newDesk(l Limits) *desk {
 	return &desk{
 		inFlight: l.InFlight, waitingMax: l.Waiting, heldMax: l.HeldBytes,
 		calls: map[string]*call{}, freed: make(chan struct{}, 1), idled: make(chan struct{}, 1),
+		work: make(chan *call), quit: make(chan struct{}),
 	}
 }
 
@@ -78,17 +81,27 @@ func (d *desk) begin(ctx context.Context, c *call) {
 	d.held += c.cost
 	if d.running < d.inFlight {
 		d.running++
-		go d.serve(c)
+		select {
+		case d.work <- c:
+		default:
+			go d.serve(c)
+		}
 		return
 	}
 	d.waiting = append(d.waiting, c)
 }
 
-// serve works on a call, then on those that wait.
+// serve works on a call, then on those that wait, then waits for more until the desk is closed.
 func (d *desk) serve(c *call) {
 	for c != nil {
 		c.work(c)
-		c = d.next(c)
+		if c = d.next(c); c != nil {
+			continue
+		}
+		select {
+		case c = <-d.work:
+		case <-d.quit:
+		}
 	}
 }
 
@@ -184,7 +197,10 @@ func (d *desk) drain(stop <-chan struct{}) bool {
 func (d *desk) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.closed = true
+	if !d.closed {
+		d.closed = true
+		close(d.quit)
+	}
 	for _, c := range d.waiting {
 		d.leave(c)
 	}

@@ -92,6 +92,8 @@ func value(v any) string {
 	switch v := v.(type) {
 	case string:
 		return clean(v)
+	case int:
+		return strconv.Itoa(v)
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
@@ -99,6 +101,9 @@ func value(v any) string {
 }
 
 func clean(s string) string {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f }) {
+		return s
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t':
