@@ -49,6 +49,9 @@ type Vision struct {
 type Hands interface {
 	// Do performs one call, judged by the policy first. Failures are in the Result.
 	Do(ctx context.Context, ref audit.Ref, call tool.Call) tool.Result
+	// Look tells how paths are now, one Seen per path in their order, without side effects: what a program did to files is
+	// in no Result (AGT-04, AGT-07).
+	Look(ctx context.Context, paths []string) []tool.Seen
 	// Close gives back every Task Resource (PRF-02).
 	Close() error
 }

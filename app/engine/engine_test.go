@@ -67,6 +67,22 @@ func (h *hands) Do(ctx context.Context, _ audit.Ref, c tool.Call) tool.Result {
 	return r
 }
 
+// Look sees what write_file made below /project.
+func (h *hands) Look(_ context.Context, paths []string) []tool.Seen {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := make([]tool.Seen, len(paths))
+	for i, p := range paths {
+		rel, below := strings.CutPrefix(p, "/project/")
+		_, there := h.files[rel]
+		out[i] = tool.Seen{Path: p, Known: below, Exists: there}
+		if there {
+			out[i].SHA256 = "x"
+		}
+	}
+	return out
+}
+
 func (h *hands) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -98,6 +98,8 @@ func (t *task) drive(ctx context.Context, start session.Start) agent.Outcome {
 				event = t.ask(ctx, eff)
 			case agent.Act:
 				event, partly = t.act(ctx, eff)
+			case agent.Look:
+				event = agent.Looked{CallID: eff.CallID, Seen: t.hands.Look(ctx, eff.Paths)}
 			case agent.LoadSkills:
 				event = t.load(ctx, eff)
 			case agent.Done:

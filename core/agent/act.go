@@ -29,6 +29,10 @@ func (m *machine) startNext() {
 		m.closing()
 		return
 	}
+	if places := m.unseen(); len(places) > 0 {
+		m.askLook(lookBefore, places)
+		return
+	}
 	id, ok := m.graph.Next()
 	g, err := m.graph.Start(id)
 	if !ok || err != nil {
@@ -59,6 +63,9 @@ func (m *machine) actReply(text string, r model.Reply) {
 		m.work.Empty = 0
 		m.calls(text, r.Message)
 	case m.work.Wrap:
+		if guard.Repeats(text) || guard.PrintedCall(text, m.setup.Tools) {
+			text = "" // nothing to show anybody; what was observed counts all the same
+		}
 		m.judge(text)
 	case text == "":
 		m.empty(r)
@@ -88,8 +95,8 @@ func (m *machine) say(text string) {
 func (m *machine) empty(r model.Reply) {
 	m.work.Empty++
 	n, _ := m.graph.Task(m.current)
-	if missing := m.missing(n); m.work.Empty > 1 && n.Action && m.work.OK > 0 && len(missing) == 0 {
-		m.completed("")
+	if m.work.Empty > 1 && n.Action && m.work.OK > 0 {
+		m.judge("")
 		return
 	}
 	c, words := Cause{Code: CauseEmpty}, "Your reply was empty. Do the next step, or report if the task is finished."
@@ -267,7 +274,7 @@ func (m *machine) result(p *pending, r tool.Result) Cause {
 	m.touch(p.Call)
 	m.ran(p.Call, r.Effects)
 	if r.Fault != nil && r.Fault.Code == workspace.CodeNotFound && p.Call.Path != "" {
-		m.work.Absent = last(push(m.work.Absent, slashed(p.Call.Path)), maxEvidence)
+		m.work.Absent = last(push(m.work.Absent, m.places(p.Call.Path)...), maxEvidence)
 	}
 	for _, e := range r.Effects {
 		m.effect(e)

@@ -20,8 +20,22 @@ const maxUnmet = 3
 // maxAnnounced is how often a mere announcement is sent back; then it is taken for the answer it may be.
 const maxAnnounced = 2
 
-// judge compares a report with what was observed (AGT-04, AGT-07): completed, nudged, or a new plan.
+// judge compares a report with what was observed (AGT-04, AGT-07): completed, nudged, or a new plan. What a program did to
+// files is in no result: after one ran, the files are looked at first.
 func (m *machine) judge(report string) {
+	if m.blind {
+		if places := m.touched(); len(places) > 0 {
+			m.said = report
+			m.askLook(lookAfter, places)
+			return
+		}
+	}
+	m.judgeSeen(report)
+}
+
+// judgeSeen judges a report by what is known now. An empty one is no claim, and ends a Planner Task all the same when
+// everything was observed.
+func (m *machine) judgeSeen(report string) {
 	n, _ := m.graph.Task(m.current)
 	if prompt.Reveals(report) {
 		m.revealed(n)
@@ -35,12 +49,19 @@ func (m *machine) judge(report string) {
 		m.completed(report)
 		return
 	}
-	if m.failure(Cause{Code: CauseClaimed}, "") {
+	c := Cause{Code: CauseClaimed}
+	if report == "" {
+		c.Code = CauseEmpty
+	}
+	if m.failure(c, "") {
 		return
 	}
 	m.say(report)
 	why := strings.Join(missing, "; ")
 	switch {
+	case report == "" && !m.work.Wrap:
+		m.tell(PhaseAct, "Your reply was empty, and the task is not finished: not observed: "+why+". Do what is missing, then report.")
+		m.ask(PhaseAct)
 	case m.work.Wrap:
 		m.overspent = true
 		m.failed(report, "the token budget of "+string(n.ID)+" was used up; missing: "+why)
@@ -152,7 +173,7 @@ func (m *machine) fileMet(n taskgraph.Node, e taskgraph.Expect) bool {
 		case m.misplaced(f.Path, e.Path) && m.work.Unmet == 0: // told once where it is
 		case f.SHA == "" || f.Base != f.SHA:
 			return true
-		case !f.New && m.work.Unmet > 0: // written as it was already, and said so once more after it was told
+		case !f.New && m.work.Unmet > 0 && m.ordered(f.Path): // the request orders a content that it had already, and the model said so once more after it was told
 			return true
 		}
 	}
@@ -162,7 +183,7 @@ func (m *machine) fileMet(n taskgraph.Node, e taskgraph.Expect) bool {
 		case tool.EffectRan:
 			ran = true
 		case tool.EffectRead:
-			if ran && e.Path != "" && m.matches(o.Path, e.Path) && !m.gone(o.Path) {
+			if ran && e.Path != "" && m.matches(o.Path, e.Path) && !m.gone(o.Path) && !m.asBefore(o.Path) {
 				return true
 			}
 		}
@@ -173,7 +194,17 @@ func (m *machine) fileMet(n taskgraph.Node, e taskgraph.Expect) bool {
 func (m *machine) removedMet(e taskgraph.Expect) bool {
 	match := func(p string) bool { return m.matches(p, e.Path) }
 	left := slices.ContainsFunc(m.files, func(f file) bool { return !f.Gone && match(f.Path) })
-	return !left && (slices.ContainsFunc(m.files, func(f file) bool { return f.Gone && match(f.Path) }) || slices.ContainsFunc(m.work.Absent, match))
+	places := m.places(e.Path)
+	for _, p := range places {
+		left = left || m.asBefore(p)
+	}
+	absent := slices.ContainsFunc(m.work.Absent, func(p string) bool { return slices.Contains(places, p) })
+	return !left && (absent || slices.ContainsFunc(m.files, func(f file) bool { return f.Gone && match(f.Path) }))
+}
+
+// ordered reports that the request orders this very file to be made or written: then it is right also when it was so before.
+func (m *machine) ordered(p string) bool {
+	return slices.ContainsFunc(m.made, func(name string) bool { return strings.EqualFold(path.Base(p), name) })
 }
 
 func (m *machine) gone(p string) bool {
@@ -245,6 +276,9 @@ func (m *machine) effect(e tool.Effect) {
 	if e.Mutates() {
 		m.work.Mutating++
 	}
+	if e.Kind == tool.EffectRan {
+		m.blind, m.ranOnce = true, true
+	}
 	m.look(e)
 	p := slashed(e.Path)
 	switch e.Kind {
@@ -258,6 +292,9 @@ func (m *machine) effect(e tool.Effect) {
 			if f.Path == p {
 				sha = f.SHA
 			}
+		}
+		if g, ok := m.glimpsed(p); ok && sha == "" {
+			sha = g.SHA256
 		}
 		m.drop(p, true)
 		m.put(slashed(e.Dest), sha, "")
@@ -275,12 +312,15 @@ func (m *machine) put(p, sha, was string) {
 		if f.By != m.current {
 			f.Base, f.By = f.SHA, m.current
 			if f.Gone {
-				f.Base = ""
+				f.Base = "" // it was not there when this Planner Task began
 			}
 		}
 		f.SHA, f.Gone, f.Away = sha, false, false
 		f.New = f.New || sha != f.Orig
 		return
+	}
+	if g, ok := m.glimpsed(p); ok {
+		was = g.SHA256
 	}
 	m.files = last(append(m.files, file{Path: p, SHA: sha, Base: was, Orig: was, New: sha != was || sha == "", By: m.current}), maxFiles)
 }
@@ -296,7 +336,11 @@ func (m *machine) drop(p string, away bool) {
 		}
 	}
 	if !known {
-		m.files = last(append(m.files, file{Path: p, By: m.current, Gone: true, Away: away}), maxFiles)
+		f := file{Path: p, By: m.current, Gone: true, Away: away}
+		if g, ok := m.glimpsed(p); ok {
+			f.Base, f.Orig, f.SHA = g.SHA256, g.SHA256, g.SHA256
+		}
+		m.files = last(append(m.files, f), maxFiles)
 	}
 }
 

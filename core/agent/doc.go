@@ -9,13 +9,15 @@
 //
 //  1. state, effects := Step(State{}, Began{…}) once per Task. Began carries everything that is known at the start.
 //  2. Perform the effects in their order. Progress, Note: hand on (session.Moved; audit, LLM log, app log). Exactly one of
-//     Ask, Act, LoadSkills, Done is the last effect of every step: it says what the machine waits for.
+//     Ask, Act, Look, LoadSkills, Done is the last effect of every step: it says what the machine waits for.
 //  3. On Ask: call the model with Request as it is, with the configured retries around it (REC-01: the machine treats a
 //     transient failure as already retried, and fails). Run a guard.Stream over the chunks; when it trips, cancel the call and
 //     answer ModelFailed with model.CodeRepetition. Answer Replied or ModelFailed with the same CallID.
 //  4. On Act: perform the calls one after the other in their order, each through the Broker, and answer Observed with one
 //     Result per call in the same order. A failed or denied call is a Result with a Fault, never a missing one.
 //     Continue after a failed call: the machine decides what it means.
+//     On Look: look at the paths through the Broker, without side effects, and answer Looked with one tool.Seen per path. What
+//     cannot be looked at, or may not be read, is not Known; then only what the results of the calls told counts.
 //  5. On LoadSkills: read the bodies, answer SkillsLoaded; what cannot be read is left out and named in Failed.
 //  6. To cancel: cancel what is being performed, wait until it returned, and feed Cancelled with the Results that an Act
 //     already has. The answer is Done.

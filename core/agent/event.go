@@ -68,6 +68,12 @@ type SkillsLoaded struct {
 	Failed []string // names whose body could not be read
 }
 
+// Looked answers Look: one Seen per path, in the order of the paths. What is missing is taken as not Known.
+type Looked struct {
+	CallID string
+	Seen   []tool.Seen
+}
+
 // Cancelled ends the Task wherever it is. Results are those of an Act that was under way, as far as they exist.
 type Cancelled struct {
 	Fault   *fault.Error // why; nil = fault.CodeCancelled
@@ -79,6 +85,7 @@ func (Replied) event()      {}
 func (ModelFailed) event()  {}
 func (Observed) event()     {}
 func (SkillsLoaded) event() {}
+func (Looked) event()       {}
 func (Cancelled) event()    {}
 
 // Effect is something for the caller to do. The types below are all of them.
@@ -117,6 +124,15 @@ type Act struct {
 type LoadSkills struct {
 	CallID string
 	Names  []string
+}
+
+// Look wants the state of paths as it is now, seen through the Broker and judged by the policy (AGT-04, AGT-07): before the
+// work on a plan begins, and when something is reported after a program ran, since what a program does to files is in no
+// Result. The paths are absolute, or relative to the workspace when that has no host path.
+type Look struct {
+	CallID      string
+	PlannerTask taskgraph.ID
+	Paths       []string
 }
 
 // Progress tells where the Task is: after every change of state, plan, Planner Task or counts.
@@ -173,6 +189,7 @@ type Outcome struct {
 func (Ask) effect()        {}
 func (Act) effect()        {}
 func (LoadSkills) effect() {}
+func (Look) effect()       {}
 func (Progress) effect()   {}
 func (Note) effect()       {}
 func (Done) effect()       {}

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +23,7 @@ type run struct {
 	s       agent.State
 	effects []agent.Effect // of the last step
 	all     []agent.Effect
+	sees    func(paths []string) []tool.Seen // answers Look; nil = nothing is known
 }
 
 func began(request string) agent.Began {
@@ -46,6 +48,20 @@ func (r *run) step(e agent.Event) *run {
 	r.t.Helper()
 	r.s, r.effects = agent.Step(r.s, e)
 	r.all = append(r.all, r.effects...)
+	for len(r.effects) > 0 { // a look that nobody can take: what tools did is all that is known
+		l, ok := r.effects[len(r.effects)-1].(agent.Look)
+		if !ok {
+			break
+		}
+		answer := agent.Looked{CallID: l.CallID}
+		if r.sees != nil {
+			answer.Seen = r.sees(l.Paths)
+		}
+		before := r.effects[:len(r.effects)-1]
+		r.s, r.effects = agent.Step(r.s, answer)
+		r.all = append(r.all, r.effects...)
+		r.effects = append(slices.Clone(before), r.effects...)
+	}
 	return r
 }
 

@@ -96,6 +96,15 @@ func play(t testing.TB, script string) (all, short []byte) {
 		require.Equal(t, before, encode(t, s), "Step changed the state it was given")
 		require.Equal(t, encode(t, next), encode(t, again))
 		require.Equal(t, list(t, emitted), list(t, emittedAgain))
+		for len(emitted) > 0 { // a look that nobody can take
+			l, ok := emitted[len(emitted)-1].(agent.Look)
+			if !ok {
+				break
+			}
+			var more []agent.Effect
+			next, more = agent.Step(next, agent.Looked{CallID: l.CallID})
+			emitted = append(emitted, more...)
+		}
 		s, effects = next, emitted
 		fmt.Fprintf(&out, "> %s\n%s", l, list(t, effects))
 		fmt.Fprintf(&brief, "> %s\n%s", l, outline(effects))
@@ -164,6 +173,8 @@ func outline(effects []agent.Effect) string {
 				fmt.Fprintf(&b, " %s:%s(%s%s)", c.ID, c.Name, c.Path, c.Alias)
 			}
 			b.WriteByte('\n')
+		case agent.Look:
+			fmt.Fprintf(&b, "look %s %s %v\n", e.CallID, e.PlannerTask, e.Paths)
 		case agent.LoadSkills:
 			fmt.Fprintf(&b, "load %s %v\n", e.CallID, e.Names)
 		case agent.Progress:

@@ -145,9 +145,8 @@ func (m *machine) acted() bool {
 	return false
 }
 
-// undone lists what a completed Planner Task made and a later one took away again: a file that was removed, though no title
-// or expectation of the plan names a removal, or whose content is as it was before the Task (AGT-04). why says it to the
-// model; "" = nothing.
+// undone lists what a completed Planner Task effected and a later one took back, against the plan's own words: a file that was
+// removed, or is as it was before the Task, or is there again (AGT-04). why says it to the model; "" = nothing.
 func (m *machine) undone() (why string, ids []taskgraph.ID) {
 	var out []string
 	for _, t := range m.graph.View().Tasks {
@@ -155,11 +154,11 @@ func (m *machine) undone() (why string, ids []taskgraph.ID) {
 			continue
 		}
 		for _, e := range t.Expects {
-			if e.Kind != plan.File || e.Path == "" {
+			if e.Path == "" || e.Kind != plan.File && e.Kind != plan.Removed {
 				continue
 			}
 			for _, f := range m.files {
-				if f.By != t.ID && m.matches(f.Path, e.Path) && m.takenBack(f) && !m.fileMet(t, e) {
+				if f.By != t.ID && m.matches(f.Path, e.Path) && m.takenBack(t, e, f) {
 					out = append(out, "file "+prompt.Short(e.Path, 200)+" of "+string(t.ID)+" is not as it was left: "+string(f.By)+" took it back")
 					ids = append(ids, t.ID)
 				}
@@ -169,11 +168,19 @@ func (m *machine) undone() (why string, ids []taskgraph.ID) {
 	return strings.Join(out, "; "), ids
 }
 
-// takenBack tells a file that is gone, or as it was before the Task, against the plan's own words.
-func (m *machine) takenBack(f file) bool {
+// takenBack tells that f, which another Planner Task touched last, no longer is what e of n expects, and that this was not its job.
+func (m *machine) takenBack(n taskgraph.Node, e taskgraph.Expect, f file) bool {
 	by, _ := m.graph.Task(f.By)
-	planned := plan.Clears(by.Title) || slices.ContainsFunc(by.Expects, func(e taskgraph.Expect) bool { return e.Kind == plan.Removed })
-	return f.Gone && !f.Away && !planned || !f.Gone && f.New && f.Orig != "" && f.SHA == f.Orig
+	plans := func(kind string) bool {
+		return slices.ContainsFunc(by.Expects, func(o taskgraph.Expect) bool { return o.Kind == kind && (o.Path == "" || m.matches(f.Path, o.Path)) })
+	}
+	switch {
+	case e.Kind == plan.Removed:
+		return !f.Gone && !plans(plan.File)
+	case f.Gone:
+		return !f.Away && !plan.Clears(by.Title) && !plans(plan.Removed) && !m.fileMet(n, e)
+	}
+	return f.New && f.Orig != "" && f.SHA == f.Orig && !plan.Restores(by.Title)
 }
 
 // revealed answers a report that holds a part of the Fixed System Prompt: it is neither kept nor shown (SEC-INV-09).

@@ -60,22 +60,27 @@ type State struct {
 	lastError  *fault.Error
 	trouble    *fault.Error // of the last call that failed or was denied, until a later one changed something
 	finishes   int
-	names      []string // of files that the request orders something about, and no call has mentioned yet
-	made       []string // of files that the request orders to be made
-	looked     []string // of them, that were read, or that a program which ended well was told of
-	reminded   bool     // of names
-	retongued  bool     // the closing words were asked for in the owner's language
+	names      []string  // of files that the request orders something about, and no call has mentioned yet
+	made       []string  // of files that the request orders to be made
+	looked     []string  // of them, that were read, or that a program which ended well was told of
+	reminded   bool      // of names
+	retongued  bool      // the closing words were asked for in the owner's language
+	base       []glimpse // how the paths that matter were before the first program ran
+	blind      bool      // a program ran since the files were last looked at
+	ranOnce    bool      // a program ran in this Task
+	said       string    // the report that waits for a look at the files
 	outcome    *Outcome
 }
 
 // want is what the machine waits for.
 type want struct {
 	ID       string
-	Phase    Phase // "" = not an Ask
-	Estimate int   // of the request, scaled
-	Raw      int   // unscaled
-	Cap      int   // num_predict sent
-	Room     bool  // Cap was set by the room left in the context
+	Phase    Phase  // "" = not an Ask
+	Look     string // "" = not a Look; else lookBefore or lookAfter
+	Estimate int    // of the request, scaled
+	Raw      int    // unscaled
+	Cap      int    // num_predict sent
+	Room     bool   // Cap was set by the room left in the context
 }
 
 // pending is one call of the last assistant message.
@@ -183,11 +188,15 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Looked    []string
 		Reminded  bool
 		Retongued bool
+		Base      []glimpse
+		Blind     bool
+		RanOnce   bool
+		Said      string
 		Outcome   *Outcome
 	}
 	v := view{
 		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.overspent, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
-		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.made, s.looked, s.reminded, s.retongued, s.outcome,
+		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.made, s.looked, s.reminded, s.retongued, s.base, s.blind, s.ranOnce, s.said, s.outcome,
 	}
 	for _, l := range s.loaded {
 		v.Loaded = append(v.Loaded, l.Name)

@@ -41,12 +41,17 @@ func Step(s State, e Event) (State, []Effect) {
 		}
 		m.modelFailed(e.Fault)
 	case Observed:
-		if !began || e.CallID != s.want.ID || s.want.Phase != "" || len(s.pending) == 0 {
+		if !began || e.CallID != s.want.ID || s.want.Phase != "" || s.want.Look != "" || len(s.pending) == 0 {
 			return s, nil
 		}
 		m.observed(e.Results)
+	case Looked:
+		if !began || e.CallID != s.want.ID || s.want.Look == "" {
+			return s, nil
+		}
+		m.found(e.Seen)
 	case SkillsLoaded:
-		if !began || e.CallID != s.want.ID || s.want.Phase != "" || len(s.pending) != 0 {
+		if !began || e.CallID != s.want.ID || s.want.Phase != "" || s.want.Look != "" || len(s.pending) != 0 {
 			return s, nil
 		}
 		m.skillsLoaded(e)

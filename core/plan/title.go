@@ -20,6 +20,8 @@ var (
 	moveTitle    = regexp.MustCompile(`(?i)\b(move|rename)`)
 	moveWords    = regexp.MustCompile(`移動|改名|リネーム|名前を変|重命名|移动`)
 	deletion     = regexp.MustCompile(`(?i)\b(delete|remove|erase)\b`)
+	restoration  = regexp.MustCompile(`(?i)\b(restore|revert|undo|reset|roll(?:s|ed)? back|put back)`)
+	restoreWords = regexp.MustCompile(`元に戻|復元|もとに戻|恢复|还原`)
 	elsewhere    = regexp.MustCompile(`(?i)\b(from|in|of|inside|within|and|then|but|to)\b|[,;]`) // the object is something else
 )
 
@@ -39,6 +41,11 @@ func Removes(title, p string) bool {
 		return !elsewhere.MatchString(before[at[1]:])
 	}
 	return removalWords.MatchString(after) && !strings.HasPrefix(strings.TrimSpace(after), "から")
+}
+
+// Restores reports that a title names putting something back as it was.
+func Restores(title string) bool {
+	return restoration.MatchString(title) || restoreWords.MatchString(title)
 }
 
 // Moves reports that a title names a move.

@@ -77,6 +77,14 @@ type Effect struct {
 // Mutates reports whether the effect is a side effect.
 func (e Effect) Mutates() bool { return e.Kind != EffectRead && e.Kind != EffectListed }
 
+// Seen is how a path was when the Broker looked at it (AGT-04, AGT-07).
+type Seen struct {
+	Path   string // resolved host path; as it was asked for when it is not Known
+	Known  bool   // false: it could not be looked at, or the policy does not let it be read
+	Exists bool
+	SHA256 string // of a regular file's content, or a mark of its state when it is too large to read; "" for anything else
+}
+
 // Result answers one Call.
 type Result struct {
 	CallID  string

@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agent-mcp/agent-mcp/core/guard"
+	"github.com/agent-mcp/agent-mcp/core/plan"
+	"github.com/agent-mcp/agent-mcp/core/tool"
+)
+
+// When a Look was asked for.
+const (
+	lookBefore = "before" // work on a plan begins, or goes on after a change of it
+	lookAfter  = "after"  // something is reported, and a program ran since the files were last looked at
+)
+
+// maxLook bounds the paths of one Look.
+const maxLook = 128
+
+// glimpse is how a path was found when it began to matter.
+type glimpse struct {
+	Asked string
+	tool.Seen
+	Late bool // a program had run already, so that nothing is known of how it was before
+}
+
+// askLook asks for the state of paths.
+func (m *machine) askLook(when string, paths []string) {
+	m.want = want{ID: m.nextID("f"), Look: when}
+	m.emit(Look{CallID: m.want.ID, PlannerTask: m.current, Paths: paths})
+}
+
+// found takes what was seen, and goes on with what waited for it.
+func (m *machine) found(seen []tool.Seen) {
+	if m.want.Look == lookBefore {
+		m.base = slices.Clone(m.base)
+		for i, asked := range m.unseen() {
+			g := glimpse{Asked: asked, Late: m.ranOnce}
+			if i < len(seen) {
+				g.Seen = seen[i]
+			}
+			m.base = append(m.base, g)
+		}
+		m.startNext()
+		return
+	}
+	for _, s := range seen {
+		m.reconcile(s)
+	}
+	said := m.said
+	m.blind, m.said = false, ""
+	m.judgeSeen(said)
+}
+
+// places are where a path of a plan or of a request may be, in the order of likelihood: below the workspace, below a mount
+// that it names, or where it says.
+func (m *machine) places(planned string) (out []string) {
+	p := slashed(planned)
+	add := func(s string) {
+		if s != "" && s != "." && s != "/" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	set := m.setup.Settings
+	ws := slashed(set.Workspace)
+	absolute := strings.HasPrefix(p, "/") || len(p) > 1 && p[1] == ':'
+	switch {
+	case p == "":
+		return nil
+	case strings.HasPrefix(p, "/workspace/"):
+		add(path.Join(ws, strings.TrimPrefix(p, "/workspace/")))
+	case strings.HasPrefix(p, "/") && strings.Count(p, "/") == 1:
+		add(path.Join(ws, p))
+	case !absolute:
+		add(path.Join(ws, p))
+		if ws != "" {
+			if rest, ok := strings.CutPrefix(p, path.Base(ws)+"/"); ok {
+				add(path.Join(ws, rest))
+			}
+		}
+		for _, mt := range set.Mounts {
+			if rest, ok := strings.CutPrefix(p, mt.Name+"/"); ok {
+				add(path.Join(slashed(mt.Path), rest))
+			}
+		}
+	}
+	if absolute {
+		add(p)
+	}
+	return out
+}
+
+// mattering are the places of every file that the plan expects or the request names.
+func (m *machine) mattering() (out []string) {
+	add := func(planned string) {
+		for _, p := range m.places(planned) {
+			if !slices.Contains(out, p) && len(out) < maxLook {
+				out = append(out, p)
+			}
+		}
+	}
+	for _, t := range m.graph.View().Tasks {
+		for _, e := range t.Expects {
+			if e.Kind == plan.File || e.Kind == plan.Removed {
+				add(e.Path)
+			}
+		}
+	}
+	for _, n := range guard.Names(m.setup.Request) {
+		add(n)
+	}
+	return out
+}
+
+// unseen are the places that matter and were not looked at yet.
+func (m *machine) unseen() []string {
+	return slices.DeleteFunc(m.mattering(), func(p string) bool {
+		return slices.ContainsFunc(m.base, func(g glimpse) bool { return g.Asked == p })
+	})
+}
+
+// touched are the places to look at before a report is believed: those that matter, and every file that was made or changed
+// in this Task, the newest first.
+func (m *machine) touched() []string {
+	out := m.mattering()
+	for _, f := range slices.Backward(m.files) {
+		if len(out) < maxLook && !slices.Contains(out, f.Path) {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// glimpsed is how a path was before any program ran.
+func (m *machine) glimpsed(p string) (glimpse, bool) {
+	i := slices.IndexFunc(m.base, func(g glimpse) bool { return g.Known && !g.Late && slashed(g.Path) == p })
+	if i < 0 {
+		return glimpse{}, false
+	}
+	return m.base[i], true
+}
+
+// reconcile turns the difference between what is known of a path and how it was found into an observed effect: whatever made
+// it, a program or something that it left running.
+func (m *machine) reconcile(s tool.Seen) {
+	if !s.Known {
+		return
+	}
+	p := slashed(s.Path)
+	e := tool.Effect{Path: s.Path, SHA256: s.SHA256}
+	if i := slices.IndexFunc(m.files, func(f file) bool { return f.Path == p }); i >= 0 {
+		switch f := m.files[i]; {
+		case f.Gone && s.Exists:
+			e.Kind = tool.EffectCreated
+		case !f.Gone && !s.Exists:
+			e.Kind, e.SHA256 = tool.EffectRemoved, ""
+		case s.Exists && f.SHA != s.SHA256 && f.SHA != "":
+			e.Kind, e.Before = tool.EffectChanged, f.SHA
+		}
+	} else if g, ok := m.glimpsed(p); ok {
+		switch {
+		case !g.Exists && s.Exists:
+			e.Kind = tool.EffectCreated
+		case g.Exists && !s.Exists:
+			e.Kind, e.SHA256 = tool.EffectRemoved, ""
+		case s.Exists && g.SHA256 != s.SHA256:
+			e.Kind, e.Before = tool.EffectChanged, g.SHA256
+		}
+	}
+	if e.Kind != "" {
+		m.effect(e)
+	}
+}
+
+// asBefore reports that a file, which nothing touched as far as is known, was there before any program ran.
+func (m *machine) asBefore(p string) bool {
+	g, ok := m.glimpsed(slashed(p))
+	return ok && g.Exists && !slices.ContainsFunc(m.files, func(f file) bool { return f.Path == slashed(p) })
+}
