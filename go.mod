@@ -3,6 +3,7 @@ module github.com/agent-mcp/agent-mcp
 go 1.26.0
 
 require (
+	github.com/gowebpki/jcs v1.0.2
 	github.com/knadh/koanf/parsers/yaml v1.1.1
 	github.com/knadh/koanf/providers/rawbytes v1.0.0
 	github.com/knadh/koanf/v2 v2.4.1

@@ -7,6 +7,7 @@
 package audit
 
 import (
+	"strings"
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/core/chain"
@@ -66,7 +67,7 @@ type Log struct{ head chain.Head }
 
 // Begin starts the chain of an instance. previous is the head of the log that it follows, "" when it follows none.
 func Begin(instance, previous string) Log {
-	return Log{chain.Begin(chain.Genesis{Domain: Domain, Name: instance, Previous: previous})}
+	return Log{chain.Begin(chain.Genesis{Domain: Domain, Name: strings.ToValidUTF8(instance, "\uFFFD"), Previous: previous})}
 }
 
 // Head is what to keep elsewhere, to see later whether the tail was cut off.

@@ -204,6 +204,8 @@ func TestRedact_IsTotal(t *testing.T) {
 	}
 	line, _ := log.Next(audit.Denied(at, ref, "policy", "\xff\x00\n\"", rights.All, nil))
 	assert.NotContains(t, string(line), "\n")
+	assert.Equal(t, []any{"9007199254740992", 7, "-9007199254740993", "18446744073709551615"}, // RFC 7493 section 2.2: a number would change
+		audit.Redact("x", []any{int64(1 << 53), 7, int64(-(1<<53 + 1)), uint64(math.MaxUint64)}))
 }
 
 func TestEffect_OnlySideEffectsAreRecords(t *testing.T) {

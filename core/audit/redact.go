@@ -41,7 +41,7 @@ func redact(key string, value any, depth int) any {
 				return map[string]any{"redacted": "secret"}
 			}
 		}
-		return v
+		return exact(v)
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return fmt.Sprint(v)
@@ -52,7 +52,11 @@ func redact(key string, value any, depth int) any {
 	case time.Duration:
 		return v.String()
 	case string:
-		return redactText(key, v)
+		out := redactText(key, v)
+		if kept, clear := out.(string); clear {
+			return strings.ToValidUTF8(kept, "\uFFFD")
+		}
+		return out
 	case []byte:
 		return redactBytes(key, v)
 	case json.RawMessage:
@@ -69,6 +73,28 @@ func redact(key string, value any, depth int) any {
 		return redactMap(v, depth)
 	}
 	return map[string]any{"redacted": fmt.Sprintf("%T", value)}
+}
+
+// exact writes an integer that a JSON number would change (RFC 7493 section 2.2) as text.
+func exact(v any) any {
+	const most = 1<<53 - 1
+	var fits bool
+	switch n := v.(type) {
+	case int:
+		fits = int64(n) <= most && int64(n) >= -most
+	case int64:
+		fits = n <= most && n >= -most
+	case uint:
+		fits = uint64(n) <= most
+	case uint64:
+		fits = n <= most
+	default:
+		return v
+	}
+	if fits {
+		return v
+	}
+	return fmt.Sprint(v)
 }
 
 func redactList(key string, items []any, depth int) any {

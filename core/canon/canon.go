@@ -1,10 +1,15 @@
-// Package canon writes canonical JSON: equal values give equal bytes, so that they can be hashed, chained and signed
-// (audit, applied configuration, later signatures). The form is RFC 8785: no white space, keys sorted by UTF-16 code
-// units, the shortest escapes, ECMAScript numbers; with two differences that make it total and exact: integers outside
-// ±2^53 keep all their digits, and invalid UTF-8 becomes U+FFFD.
+// Package canon is the one place for canonical JSON: equal values give equal bytes, so that they can be hashed, chained and
+// signed (Audit Log, applied configuration, Signed Documents).
 //
-// It never guesses: values that JSON cannot hold (NaN, infinities, channels…) and objects with two equal keys are
-// errors.
+// It reads strictly (RFC 8259 and the I-JSON rules of RFC 7493: one value, valid UTF-8, no byte order mark, no two equal
+// member names, bounded depth, size and numbers) and writes RFC 8785: no white space, names sorted by UTF-16 code units, the
+// shortest escapes, numbers as ECMAScript writes finite binary64. MissionWeave D1, D7 and R-2.7 to R-2.8 are these rules.
+//
+//	Read, Reader  a text becomes a Doc, which tells what the text holds and appends its canonical form
+//	Append        Go values become canonical text
+//
+// It never guesses and never repairs: what JSON cannot hold (NaN, integers that binary64 would change, invalid UTF-8) is an
+// error, and strings are not normalised. The cost of a text is linear in its length, whatever it holds.
 package canon
 
 import (
@@ -14,41 +19,34 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/agent-mcp/agent-mcp/ports/fault"
 )
 
-// maxDepth bounds nesting, in values and in texts.
+// maxDepth bounds nesting of Go values, and of the texts of Parse and Canonical.
 const maxDepth = 200
 
-// Append appends the canonical form of v to dst. v is made of nil, bool, string, all integer types, float32/64,
-// json.Number, []any, []string and map[string]any; anything else goes through Marshal. On error dst is returned as it
-// was.
-func Append(dst []byte, v any) ([]byte, error) {
-	out, err := appendValue(dst, v, 0)
-	if err != nil {
-		return dst, err
-	}
-	return out, nil
+// maxSafe is the largest integer that binary64 holds with all smaller ones (RFC 7493 section 2.2).
+const maxSafe = 1<<53 - 1
+
+// ours are the limits for texts that this program wrote itself.
+func ours(text []byte) Limits {
+	return Limits{Bytes: len(text), Depth: maxDepth, Nodes: len(text)}
 }
 
-// Marshal returns the canonical form of any value that encoding/json can write, structs and their tags included.
-func Marshal(v any) ([]byte, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, fmt.Errorf("canon: %w", err)
-	}
-	return Canonical(raw)
-}
-
-// Canonical rewrites a JSON text in its canonical form.
+// Canonical rewrites a JSON text in its canonical form. Its length is not bounded; the other limits are Read's defaults
+// or above.
 func Canonical(text []byte) ([]byte, error) {
-	v, err := Parse(text)
+	d, err := Read(text, ours(text))
 	if err != nil {
 		return nil, err
 	}
-	return Append(make([]byte, 0, len(text)), v)
+	out, err := d.Append(make([]byte, 0, len(text)))
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 // IsCanonical reports whether text is exactly the canonical form of what it says.
@@ -57,9 +55,48 @@ func IsCanonical(text []byte) bool {
 	return err == nil && bytes.Equal(c, text)
 }
 
+// Parse reads what has a canonical form as encoding/json would with UseNumber: nil, bool, json.Number, string, []any,
+// map[string]any. Errors are those of Read and Doc.Model.
+func Parse(text []byte) (any, error) {
+	d, err := Read(text, ours(text))
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Model(); err != nil {
+		return nil, err
+	}
+	return d.Any(Root), nil
+}
+
+// Marshal returns the canonical form of any value that encoding/json can write, structs and their tags included.
+func Marshal(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, fault.Wrap(err, CodeValue, "detail", err.Error())
+	}
+	return Canonical(raw)
+}
+
+// Append appends the canonical form of v to dst. v is made of nil, bool, string, all integer types, float32/64,
+// json.Number, []any, []string and map[string]any; anything else goes through Marshal. On error (CodeValue, and
+// for what goes through Marshal those of Parse) dst is returned as it was.
+//
+// An integer beyond ±(2^53-1) is refused: binary64 would silently change it. Write it as a string (RFC 7493 section 2.2).
+func Append(dst []byte, v any) ([]byte, error) {
+	out, err := appendValue(dst, v, 0)
+	if err != nil {
+		return dst, err
+	}
+	return out, nil
+}
+
+func unfit(format string, args ...any) error {
+	return fault.New(CodeValue, "detail", fmt.Sprintf(format, args...))
+}
+
 func appendValue(dst []byte, v any, depth int) ([]byte, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("canon: nested deeper than %d", maxDepth)
+		return nil, unfit("nested deeper than %d", maxDepth)
 	}
 	switch v := v.(type) {
 	case nil:
@@ -67,27 +104,27 @@ func appendValue(dst []byte, v any, depth int) ([]byte, error) {
 	case bool:
 		return strconv.AppendBool(dst, v), nil
 	case string:
-		return AppendString(dst, v), nil
+		return appendText(dst, v)
 	case int:
-		return strconv.AppendInt(dst, int64(v), 10), nil
+		return appendInt(dst, int64(v))
 	case int64:
-		return strconv.AppendInt(dst, v, 10), nil
+		return appendInt(dst, v)
 	case int32:
-		return strconv.AppendInt(dst, int64(v), 10), nil
+		return appendInt(dst, int64(v))
 	case int16:
-		return strconv.AppendInt(dst, int64(v), 10), nil
+		return appendInt(dst, int64(v))
 	case int8:
-		return strconv.AppendInt(dst, int64(v), 10), nil
+		return appendInt(dst, int64(v))
 	case uint:
-		return strconv.AppendUint(dst, uint64(v), 10), nil
+		return appendUint(dst, uint64(v))
 	case uint64:
-		return strconv.AppendUint(dst, v, 10), nil
+		return appendUint(dst, v)
 	case uint32:
-		return strconv.AppendUint(dst, uint64(v), 10), nil
+		return appendUint(dst, uint64(v))
 	case uint16:
-		return strconv.AppendUint(dst, uint64(v), 10), nil
+		return appendUint(dst, uint64(v))
 	case uint8:
-		return strconv.AppendUint(dst, uint64(v), 10), nil
+		return appendUint(dst, uint64(v))
 	case float64:
 		return appendFloat(dst, v)
 	case float32:
@@ -103,13 +140,58 @@ func appendValue(dst []byte, v any, depth int) ([]byte, error) {
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
-		return nil, fmt.Errorf("canon: %w", err)
+		return nil, fault.Wrap(err, CodeValue, "detail", err.Error())
 	}
 	parsed, err := Parse(raw)
 	if err != nil {
 		return nil, err
 	}
 	return appendValue(dst, parsed, depth)
+}
+
+func appendText(dst []byte, s string) ([]byte, error) {
+	if !utf8.ValidString(s) {
+		return nil, unfit("%q is not valid UTF-8", s)
+	}
+	return AppendString(dst, s), nil
+}
+
+func appendInt(dst []byte, n int64) ([]byte, error) {
+	if n > maxSafe || n < -maxSafe {
+		return nil, unfit("binary64 does not hold the integer %d", n)
+	}
+	return strconv.AppendInt(dst, n, 10), nil
+}
+
+func appendUint(dst []byte, n uint64) ([]byte, error) {
+	if n > maxSafe {
+		return nil, unfit("binary64 does not hold the integer %d", n)
+	}
+	return strconv.AppendUint(dst, n, 10), nil
+}
+
+func appendFloat(dst []byte, f float64) ([]byte, error) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return nil, unfit("JSON has no number %v", f)
+	}
+	return AppendFloat(dst, f), nil
+}
+
+// appendNumber writes a JSON number text.
+func appendNumber(dst []byte, s string) ([]byte, error) {
+	if s == "" || s[0] != '-' && s[0]-'0' > 9 {
+		return nil, unfit("%q is no number", s)
+	}
+	end, f, ok := scanNumber([]byte(s), 0, Limits{}.filled().Number)
+	switch {
+	case !ok || end != len(s):
+		return nil, unfit("%q is no number", s)
+	case f == formLong:
+		return nil, unfit("a number of %d characters", len(s))
+	case f != formSmall && f != formOther:
+		return nil, unfit("binary64 does not hold the number %s", s)
+	}
+	return appendToken(dst, []byte(s), f), nil
 }
 
 func appendList[T any](dst []byte, items []T, depth int) ([]byte, error) {
@@ -127,99 +209,23 @@ func appendList[T any](dst []byte, items []T, depth int) ([]byte, error) {
 }
 
 func appendMap(dst []byte, m map[string]any, depth int) ([]byte, error) {
-	type member struct {
-		key   string // valid UTF-8
-		units []uint16
-		value any
+	names := make([]string, 0, len(m))
+	for name := range m { // order is made explicit below
+		names = append(names, name)
 	}
-	members := make([]member, 0, len(m))
-	for k, v := range m { // order is made explicit below
-		k = strings.ToValidUTF8(k, "\uFFFD")
-		members = append(members, member{k, utf16.Encode([]rune(k)), v})
-	}
-	slices.SortFunc(members, func(a, b member) int { return slices.Compare(a.units, b.units) })
+	slices.SortFunc(names, Compare[string, string])
 	dst = append(dst, '{')
 	var err error
-	for i, e := range members {
+	for i, name := range names {
 		if i > 0 {
-			if e.key == members[i-1].key {
-				return nil, fmt.Errorf("canon: two keys are %q", e.key)
-			}
 			dst = append(dst, ',')
 		}
-		dst = append(AppendString(dst, e.key), ':')
-		if dst, err = appendValue(dst, e.value, depth+1); err != nil {
+		if dst, err = appendText(dst, name); err != nil {
+			return nil, err
+		}
+		if dst, err = appendValue(append(dst, ':'), m[name], depth+1); err != nil {
 			return nil, err
 		}
 	}
 	return append(dst, '}'), nil
-}
-
-// AppendString appends s as a JSON string: only '"', '\' and control characters are escaped; each run of invalid UTF-8
-// becomes U+FFFD.
-func AppendString(dst []byte, s string) []byte {
-	const hex = "0123456789abcdef"
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
-	}
-	dst = append(dst, '"')
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		default:
-			if c < 0x20 {
-				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-			} else {
-				dst = append(dst, c)
-			}
-		}
-	}
-	return append(dst, '"')
-}
-
-// appendFloat writes a float the way ECMAScript does (RFC 8785 section 3.2.2.3).
-func appendFloat(dst []byte, f float64) ([]byte, error) {
-	switch abs := math.Abs(f); {
-	case math.IsNaN(f) || math.IsInf(f, 0):
-		return nil, fmt.Errorf("canon: JSON has no number %v", f)
-	case f == 0:
-		return append(dst, '0'), nil
-	case abs >= 1e-6 && abs < 1e21:
-		return strconv.AppendFloat(dst, f, 'f', -1, 64), nil
-	}
-	mark := len(dst)
-	dst = strconv.AppendFloat(dst, f, 'e', -1, 64) // "1e-07": ECMAScript has no zero before the exponent's digits
-	if n := len(dst); n-mark >= 4 && dst[n-2] == '0' && (dst[n-3] == '-' || dst[n-3] == '+') {
-		dst = append(dst[:n-2], dst[n-1])
-	}
-	return dst, nil
-}
-
-// appendNumber writes a JSON number text: integers keep every digit, the rest goes through float64.
-func appendNumber(dst []byte, s string) ([]byte, error) {
-	if !json.Valid([]byte(s)) || s == "" || s[0] != '-' && (s[0] < '0' || s[0] > '9') {
-		return nil, fmt.Errorf("canon: %q is no number", s)
-	}
-	if !strings.ContainsAny(s, ".eE") {
-		if s == "-0" {
-			s = "0"
-		}
-		return append(dst, s...), nil
-	}
-	f, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return nil, fmt.Errorf("canon: %w", err)
-	}
-	return appendFloat(dst, f)
 }

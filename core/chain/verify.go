@@ -2,7 +2,6 @@ package chain
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"strconv"
@@ -41,7 +40,13 @@ type Verifier struct {
 	report  Report
 	pending bool // the last line given was no line; it is torn unless another one follows
 	given   int
+
+	reader canon.Reader
+	again  []byte
 }
+
+// maxDepth bounds nesting of a line.
+const maxDepth = 200
 
 // Line checks the next line (no newline). It keeps nothing of it.
 func (v *Verifier) Line(line []byte) {
@@ -53,7 +58,7 @@ func (v *Verifier) Line(line []byte) {
 		v.fail(fault.New(CodeBroken, "line", v.given-1))
 		return
 	}
-	p, ok := parse(line)
+	p, ok := v.parse(line)
 	if !ok {
 		if couldBeTorn(line) {
 			v.pending = true
@@ -126,39 +131,48 @@ type parsed struct {
 }
 
 // parse reads a line; ok is false when it has not the form of one.
-func parse(line []byte) (p parsed, ok bool) {
-	v, err := canon.Parse(line)
-	object, isMap := v.(map[string]any)
-	if err != nil || !isMap {
+func (v *Verifier) parse(line []byte) (p parsed, ok bool) {
+	d, err := v.reader.Read(line, canon.Limits{Bytes: len(line), Depth: maxDepth, Nodes: len(line)})
+	if err != nil || d.Model() != nil {
 		return p, false
 	}
-	seq, _ := object[keySeq].(json.Number)
-	p.prev, _ = object[keyPrev].(string)
-	p.hash, _ = object[keyHash].(string)
-	if p.seq, err = strconv.ParseUint(string(seq), 10, 64); err != nil || p.hash == "" {
+	seq, has := text(d, canon.Root, keySeq, canon.Number)
+	if !has {
 		return p, false
 	}
-	if g, has := object[keyGenesis]; has {
-		if p.genesis, ok = genesisOf(g); !ok {
+	p.prev, _ = text(d, canon.Root, keyPrev, canon.String)
+	p.hash, _ = text(d, canon.Root, keyHash, canon.String)
+	if p.seq, err = strconv.ParseUint(seq, 10, 64); err != nil || p.hash == "" {
+		return p, false
+	}
+	if g, has := d.Member(canon.Root, keyGenesis); has {
+		if p.genesis, ok = genesisOf(d, g); !ok {
 			return p, false
 		}
 	}
-	again, err := canon.Append(nil, object)
-	if err != nil {
+	if v.again, err = d.Append(v.again[:0]); err != nil {
 		return p, false
 	}
-	delete(object, keyHash)
-	body, err := canon.Append(nil, object)
-	p.intact = err == nil && bytes.Equal(again, line) && digest(body) == p.hash
+	intact := bytes.Equal(v.again, line)
+	v.again, err = d.AppendWithout(v.again[:0], keyHash)
+	p.intact = err == nil && intact && digest(v.again) == p.hash
 	return p, true
 }
 
-func genesisOf(v any) (*Genesis, bool) {
-	m, _ := v.(map[string]any)
-	domain, a := m["domain"].(string)
-	name, b := m["name"].(string)
-	previous, c := m["previous"].(string)
-	return &Genesis{Domain: domain, Name: name, Previous: previous}, a && b && c && len(m) == 3
+// text of a member that is of this kind.
+func text(d *canon.Doc, n int, name string, kind canon.Kind) (string, bool) {
+	m, ok := d.Member(n, name)
+	if !ok || d.Kind(m) != kind {
+		return "", false
+	}
+	return string(d.Text(m)), true
+}
+
+func genesisOf(d *canon.Doc, n int) (*Genesis, bool) {
+	domain, a := text(d, n, "domain", canon.String)
+	name, b := text(d, n, "name", canon.String)
+	previous, c := text(d, n, "previous", canon.String)
+	return &Genesis{Domain: domain, Name: name, Previous: previous}, a && b && c && d.Len(n) == 3
 }
 
 // couldBeTorn tells an unfinished line from a damaged one: it is the beginning of a JSON text, or the operating system had
@@ -167,6 +181,6 @@ func couldBeTorn(line []byte) bool {
 	if len(bytes.Trim(line, "\x00")) == 0 {
 		return true
 	}
-	_, err := canon.Parse(line)
+	_, err := canon.Read(line, canon.Limits{Bytes: len(line), Depth: maxDepth, Nodes: len(line)})
 	return line[0] == '{' && errors.Is(err, io.ErrUnexpectedEOF)
 }
