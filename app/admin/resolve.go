@@ -118,11 +118,11 @@ func (p *prepared) enforcement() {
 		return
 	}
 	if mode := p.cfg.Sandbox.Network.Mode; !p.report.Confines(mode) {
-		p.problems = append(p.problems, fault.New(sandbox.CodeNetworkMode, "mode", string(mode)))
+		p.problems = append(p.problems, fault.New(sandbox.CodeNetworkMode, "mode", mode.Word()))
 	}
 	for _, item := range []sandbox.Item{sandbox.ItemMemory, sandbox.ItemProcesses} {
 		if have := p.report.Ability(item).Strength; have < p.cfg.Sandbox.Require {
-			p.problems = append(p.problems, fault.New(sandbox.CodeTooWeak, "item", string(item), "have", have.String(), "want", p.cfg.Sandbox.Require.String()).With(p.report.Missing...))
+			p.problems = append(p.problems, fault.New(sandbox.CodeTooWeak, "item", item.Word(), "have", have.Word(), "want", p.cfg.Sandbox.Require.Word()).With(p.report.Missing...))
 		}
 	}
 }

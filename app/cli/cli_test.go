@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +19,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/adapters/text/goi18n"
 	"github.com/agent-mcp/agent-mcp/app/cli"
 	"github.com/agent-mcp/agent-mcp/conformance/golden"
+	"github.com/agent-mcp/agent-mcp/core/change"
 	"github.com/agent-mcp/agent-mcp/locales"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/report"
@@ -299,7 +301,7 @@ func sampleView() service.View {
 			},
 			{
 				Op: service.Removed, Item: service.ItemMount, Name: "old", Meaning: service.Phrase{Key: "means.gone"},
-				Before: []service.Attribute{{Name: "label.path", Value: "/old"}, {Name: "label.access", Value: "read_only"}},
+				Before: []service.Attribute{{Name: "label.path", Value: "/old"}, {Name: "label.access", Value: "read_only", Word: service.Access("read_only").Key}},
 			},
 		},
 		Drift:    []*fault.Error{fault.New("change.fingerprint"), fault.New("change.entry_hash", "alias", "python", "path", "/usr/bin/python3.11", "was", strings.Repeat("f", 64), "now", sum)},
@@ -377,6 +379,75 @@ func TestViews_ForeignNames(t *testing.T) {
 	v.Execution[0].Path = "/x\n    SHA-256  00\x1b[2J\u202e"
 	got := cli.Show(v, catalog(t, "en"), cli.Style{})
 	require.Contains(t, got, "/x\ufffd    SHA-256  00\ufffd[2J\ufffd\n")
+}
+
+// I18N-07, CLI-02, CLI-03: `apply` and `show` have the same words for every value of an enumeration, in the owner's language.
+func TestViews_HaveWordsForEveryValue(t *testing.T) {
+	words := map[string][]text.Word{
+		"access":    {service.Access("read_only"), service.Access("read_write"), service.Access("read_write_delete")},
+		"profile":   {service.Profile("readonly"), service.Profile("development")},
+		"limits":    {service.Limits("constrained"), service.Limits("normal"), service.Limits("extended")},
+		"transport": {service.Transport("http"), service.Transport("stdio")},
+		"mode":      {sandbox.NetworkNone.Word(), sandbox.NetworkLocal.Word(), sandbox.NetworkRestricted.Word()},
+		"strength":  {sandbox.StrengthNone.Word(), sandbox.Approximate.Word(), sandbox.Exact.Word()},
+	}
+	for _, i := range sandbox.Items() {
+		words["item"] = append(words["item"], i.Word())
+	}
+	for _, i := range []service.Item{
+		service.ItemProfile, service.ItemWorkspace, service.ItemMount, service.ItemEntry, service.ItemRuntimeRoot, service.ItemNetwork,
+		service.ItemResources, service.ItemRequire, service.ItemModel, service.ItemSettings, service.ItemCache, service.ItemSystem,
+	} {
+		words["part"] = append(words["part"], i.Word())
+	}
+	// Every value stands once in both views, as an attribute, a row, or an argument of a fault.
+	views := []service.View{sampleView()}
+	views[0].Warnings, views[0].Drift, views[0].Host.Missing, views[0].Tasks[0].Title = nil, nil, nil, "依頼"
+	views[0].Host.Abilities = nil // mechanisms are technical names
+	for kind, list := range words {
+		for _, w := range list {
+			require.NotEmpty(t, w.Key, "%s %s has words", kind, w.Plain)
+			v := views[0]
+			v.Network.Mode, v.Resources.Profile, v.Transport, v.Filesystem = sandbox.NetworkNone, "extended", "http", nil
+			v.Changes = []service.Change{{Op: service.Added, Item: service.ItemMount, Name: "m", After: []service.Attribute{{Name: "label.mode", Value: w.Plain, Word: w.Key}}, Meaning: service.Phrase{Key: "means.gone"}}}
+			v.Problems = []*fault.Error{fault.New("change.other", "item", w, "name", "m")}
+			switch kind {
+			case "mode":
+				v.Network.Mode = sandbox.NetworkMode(w.Plain)
+			case "limits":
+				v.Resources.Profile = w.Plain
+			case "transport":
+				v.Transport = w.Plain
+			case "strength":
+				v.Resources.Require = sandbox.ParseStrength(w.Plain)
+				v.Host.Abilities = []sandbox.Ability{{Item: sandbox.ItemRead, Strength: v.Resources.Require, Mechanism: "m"}}
+			case "part":
+				v.Changes[0].Item = service.Item(w.Plain)
+				v.Filesystem = []service.FileRow{{Name: "x", Kind: service.Item(w.Plain), Written: "/x", Path: "/x"}}
+			}
+			views = append(views, v)
+		}
+	}
+	ja := catalog(t, "ja")
+	for _, v := range views {
+		for command, out := range map[string]string{"show": cli.Show(v, ja, cli.Style{}), "apply": cli.Difference(v, ja, cli.Style{})} {
+			for kind, list := range words {
+				for _, w := range list {
+					if w.Plain == "stdio" || w.Plain == "http" {
+						continue // names of protocols
+					}
+					require.NotRegexp(t, `(^|[^\w/.:-])`+regexp.QuoteMeta(w.Plain)+`([^\w/.-]|$)`, out, "%s, a value of %s", command, kind)
+				}
+			}
+			require.NotRegexp(t, `\b(person|current|drifted|damaged|refused|never_applied|completed|failed|cancelled)\b`, out, command)
+		}
+	}
+	// The same value reads the same in both.
+	v := views[0]
+	v.Resources.Require = sandbox.Exact
+	v.Changes = change.Compare(nil, change.Permissions{Profile: "development", Require: "exact", Network: change.Network{Mode: "none"}}, "")
+	require.Regexp(t, `最低限の強制レベル +厳密`, cli.Show(v, ja, cli.Style{}))
+	require.Regexp(t, `最低限の強制レベル +厳密`, cli.Difference(v, ja, cli.Style{}))
 }
 
 func FuzzViews(f *testing.F) {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/text"
 )
@@ -65,35 +64,6 @@ const (
 	standDrifted text.Key = "standing.drifted"
 	standDamaged text.Key = "standing.damaged"
 	standRefused text.Key = "standing.refused"
-
-	itemProfile     text.Key = "item.profile"
-	itemWorkspace   text.Key = "item.workspace"
-	itemMount       text.Key = "item.mount"
-	itemEntry       text.Key = "item.entry"
-	itemRuntimeRoot text.Key = "item.runtime_root"
-	itemNetwork     text.Key = "item.network"
-	itemResources   text.Key = "item.resources"
-	itemRequire     text.Key = "item.require"
-	itemModel       text.Key = "item.model"
-	itemSettings    text.Key = "item.settings"
-	itemSystem      text.Key = "item.system"
-	itemCache       text.Key = "item.cache"
-
-	enforceRead        text.Key = "enforce.read"
-	enforceWrite       text.Key = "enforce.write"
-	enforceExecute     text.Key = "enforce.execute"
-	enforceDelete      text.Key = "enforce.delete"
-	enforceNetwork     text.Key = "enforce.network"
-	enforceProcesses   text.Key = "enforce.processes"
-	enforceMemory      text.Key = "enforce.memory"
-	enforceWallClock   text.Key = "enforce.wall_clock"
-	enforceKillAll     text.Key = "enforce.kill_all"
-	enforceCredentials text.Key = "enforce.credentials"
-	enforceEntry       text.Key = "enforce.entry"
-
-	strengthNone        text.Key = "strength.none"
-	strengthApproximate text.Key = "strength.approximate"
-	strengthExact       text.Key = "strength.exact"
 )
 
 func standingKey(s service.Standing) text.Key {
@@ -108,70 +78,4 @@ func standingKey(s service.Standing) text.Key {
 		return standDamaged
 	}
 	return standRefused
-}
-
-func itemKey(i service.Item) text.Key {
-	switch i {
-	case service.ItemProfile:
-		return itemProfile
-	case service.ItemWorkspace:
-		return itemWorkspace
-	case service.ItemMount:
-		return itemMount
-	case service.ItemEntry:
-		return itemEntry
-	case service.ItemRuntimeRoot:
-		return itemRuntimeRoot
-	case service.ItemNetwork:
-		return itemNetwork
-	case service.ItemResources:
-		return itemResources
-	case service.ItemRequire:
-		return itemRequire
-	case service.ItemModel:
-		return itemModel
-	case service.ItemSystem:
-		return itemSystem
-	case service.ItemCache:
-		return itemCache
-	}
-	return itemSettings
-}
-
-func strengthKey(s sandbox.Strength) text.Key {
-	switch s {
-	case sandbox.Exact:
-		return strengthExact
-	case sandbox.Approximate:
-		return strengthApproximate
-	}
-	return strengthNone
-}
-
-func enforceKey(i sandbox.Item) text.Key {
-	switch i {
-	case sandbox.ItemRead:
-		return enforceRead
-	case sandbox.ItemWrite:
-		return enforceWrite
-	case sandbox.ItemExecute:
-		return enforceExecute
-	case sandbox.ItemDelete:
-		return enforceDelete
-	case sandbox.ItemNetwork:
-		return enforceNetwork
-	case sandbox.ItemProcesses:
-		return enforceProcesses
-	case sandbox.ItemMemory:
-		return enforceMemory
-	case sandbox.ItemWallClock:
-		return enforceWallClock
-	case sandbox.ItemKillAll:
-		return enforceKillAll
-	case sandbox.ItemCredentials:
-		return enforceCredentials
-	case sandbox.ItemEntry:
-		return enforceEntry
-	}
-	return text.Key(i)
 }

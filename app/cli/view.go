@@ -21,6 +21,14 @@ type screen struct {
 
 func (s *screen) t(key text.Key) string { return s.c.Text(key, nil) }
 
+// word is a value of an enumeration as people read it; one that has no words is shown as it is.
+func (s *screen) word(w text.Word) string {
+	if w.Key == "" {
+		return w.Plain
+	}
+	return s.t(w.Key)
+}
+
 // Show renders desired, resolved, applied and effective state with the whole permission matrix (CLI-03), in Columns.
 func Show(v service.View, c text.Catalog, style Style) string {
 	s := &screen{page: page{style: style}, c: c, v: v}
@@ -81,7 +89,7 @@ func (s *screen) head() {
 		{s.t(keyStateDir), v.StateDir},
 		{s.t(keyID), v.ID},
 		{s.t(keyLanguage), v.Language},
-		{s.t(keyTransport), v.Transport},
+		{s.t(keyTransport), s.word(service.Transport(v.Transport))},
 		{s.t(keyModel), v.Model + "  " + v.Server},
 		{s.t(keyHost), s.c.Text(keyHostLevel, map[string]any{"platform": v.Host.Platform, "level": fmt.Sprintf("L%d", v.Host.Level)})},
 	})
@@ -135,12 +143,10 @@ func (s *screen) filesystem() {
 	for _, f := range s.v.Filesystem {
 		name := f.Name
 		switch f.Kind {
-		case service.ItemRuntimeRoot:
-			name = s.t(itemRuntimeRoot) + " " + f.Name
-		case service.ItemCache:
-			name = s.t(itemCache) + " " + f.Name
-		case service.ItemSystem:
-			name = s.t(itemSystem)
+		case service.ItemRuntimeRoot, service.ItemCache:
+			name = s.word(f.Kind.Word()) + " " + f.Name
+		case service.ItemWorkspace, service.ItemSystem:
+			name = s.word(f.Kind.Word())
 		}
 		path := f.Path
 		switch {
@@ -203,17 +209,17 @@ func duration(d time.Duration) string {
 func (s *screen) network() {
 	s.title(s.t(keyNetwork), "")
 	s.pairs(2, [][2]string{
-		{s.t(keyMode), string(s.v.Network.Mode)},
+		{s.t(keyMode), s.word(s.v.Network.Mode.Word())},
 		{s.t(keyEndpoints), orNone(strings.Join(s.v.Network.Endpoints, ", "))},
 	})
 	r := s.v.Resources
 	s.title(s.t(keyResources), "")
 	s.pairs(2, [][2]string{
-		{s.t(keyProfile), r.Profile},
+		{s.t(keyProfile), s.word(service.Limits(r.Profile))},
 		{s.t(keyMemory), fmt.Sprintf("%d MiB", r.MemoryMiB)},
 		{s.t(keyProcesses), fmt.Sprint(r.Processes)},
 		{s.t(keyTimeout), duration(r.Timeout)},
-		{s.t(keyRequire), s.t(strengthKey(r.Require))},
+		{s.t(keyRequire), s.word(r.Require.Word())},
 	})
 }
 
@@ -222,7 +228,7 @@ func (s *screen) enforcement() {
 	var rows [][]string
 	for _, item := range sandbox.Items() {
 		a := s.v.Host.Ability(item)
-		rows = append(rows, []string{s.t(enforceKey(item)), s.t(strengthKey(a.Strength)), orNone(a.Mechanism)})
+		rows = append(rows, []string{s.word(item.Word()), s.word(a.Strength.Word()), orNone(a.Mechanism)})
 	}
 	s.table([]string{s.t(keyItem), s.t(keyStrength), s.t(keyMechanism)}, rows)
 	s.faults(keyMissing, s.v.Host.Missing, "")
@@ -241,7 +247,7 @@ func (s *screen) difference() {
 		case service.Removed:
 			mark, color = "-", red
 		}
-		head := mark + " " + s.t(itemKey(c.Item))
+		head := mark + " " + s.word(c.Item.Word())
 		if c.Name != "" {
 			head += " " + c.Name
 		}
@@ -262,7 +268,7 @@ func (s *screen) attributes(mark string, list []service.Attribute, color string)
 	}
 	for _, a := range list {
 		first := mark + " " + pad(s.t(a.Name), label) + "  "
-		s.text(4, first, a.Value, color)
+		s.text(4, first, s.word(text.Word{Plain: a.Value, Key: a.Word}), color)
 	}
 }
 

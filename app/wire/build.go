@@ -156,7 +156,7 @@ func engineConfig(p *policy.Policy, cfg config.Config, words string, skills shel
 			continue
 		}
 		label := strings.TrimPrefix(r.Name, "mounts.")
-		run.Mounts = append(run.Mounts, prompt.Mount{Name: label, Path: r.Path, Access: policy.Words(r.Rights)})
+		run.Mounts = append(run.Mounts, prompt.Mount{Name: label, Path: r.Path, Access: policy.Words(r.Rights).String()})
 		settings.Mounts = append(settings.Mounts, agent.Mount{Name: label, Path: r.Path})
 		writable = writable || r.Rights.Has(rights.Write)
 	}

@@ -19,10 +19,11 @@ type Make func(t *testing.T, texts map[string]map[string]string, tag string) (te
 func texts() map[string]map[string]string {
 	return map[string]map[string]string{
 		"en": {
+			"w.two": "two", "w.three": "three",
 			"a.hello": "Hello {who}, {count} times", "a.english": "only English", "a.braces": "a {b} {Not} {} { {x",
 			"f.main": "It failed: {why}", "f.main.hint": "Try {what}.", "f.reason": "because {why}", "f.reason.hint": "Same remedy.",
 		},
-		"ja": {"a.hello": "{who} さん、{count} 回", "f.main": "失敗しました: {why}"},
+		"ja": {"w.two": "二つ", "a.hello": "{who} さん、{count} 回", "f.main": "失敗しました: {why}"},
 	}
 }
 
@@ -40,6 +41,15 @@ func Run(t *testing.T, build Make) {
 		require.Equal(t, "Hello {who}, 1.5 times", c.Text("a.hello", map[string]any{"count": 1.5}), "a missing value stays visible")
 		require.Equal(t, "a B {Not} {} { {x", c.Text("a.braces", map[string]any{"b": "B", "Not": 1}), "only {name} is a placeholder")
 		require.Equal(t, "Hello {count}, 2 times", c.Text("a.hello", map[string]any{"who": "{count}", "count": 2}), "values are not parsed again")
+	})
+	t.Run("words", func(t *testing.T) { // I18N-07
+		two, three := text.Word{Plain: "2", Key: "w.two"}, text.Word{Plain: "3", Key: "w.three"}
+		args := map[string]any{"who": two, "count": text.Words{two, three}}
+		require.Equal(t, "二つ さん、二つ, three 回", catalog(t, "ja").Text("a.hello", args))
+		require.Equal(t, "失敗しました: x", catalog(t, "ja").Text("f.main", map[string]any{"why": text.Word{Plain: "x"}}))
+		require.Contains(t, catalog(t, "ja").Fault(fault.New("f.main", "why", two)), "失敗しました: 二つ")
+		require.Equal(t, map[string]any{"who": two, "count": text.Words{two, three}}, args, "what was given is not changed")
+		require.Equal(t, "f.main count=2, 3 why=2", fault.New("f.main", "why", two, "count", text.Words{two, three}).Error(), "logs are in no language")
 	})
 	t.Run("falls back from the locale to English to the key", func(t *testing.T) { // I18N-10
 		c := catalog(t, "ja")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/text"
 )
@@ -129,6 +130,11 @@ func differing(before, after []service.Attribute) (b, a []service.Attribute) {
 	return b, a
 }
 
+// chosen is a value of an enumeration.
+func chosen(name text.Key, w text.Word) service.Attribute {
+	return service.Attribute{Name: name, Value: w.Plain, Word: w.Key}
+}
+
 // place lists a path; the written form only where it leads somewhere else.
 func place(p Place) []service.Attribute {
 	if p == (Place{}) {
@@ -150,15 +156,15 @@ func (d *differ) workspace(old, now Permissions) {
 		means.Key = meansReadonly
 	}
 	if !d.first && old.Profile != now.Profile {
-		d.single(service.ItemProfile, []service.Attribute{{Name: labelProfile, Value: old.Profile}},
-			[]service.Attribute{{Name: labelProfile, Value: now.Profile}}, now.Profile != "readonly", means)
+		d.single(service.ItemProfile, []service.Attribute{chosen(labelProfile, service.Profile(old.Profile))},
+			[]service.Attribute{chosen(labelProfile, service.Profile(now.Profile))}, now.Profile != "readonly", means)
 	}
 	if !d.first && old.Workspace.Path == now.Workspace.Path && old.Workspace.Identity != now.Workspace.Identity {
 		means.Key = meansReplaced
 	}
 	before, after := place(old.Workspace), place(now.Workspace)
 	if d.first {
-		after = append(after, service.Attribute{Name: labelProfile, Value: now.Profile})
+		after = append(after, chosen(labelProfile, service.Profile(now.Profile)))
 	}
 	d.single(service.ItemWorkspace, before, after, true, means)
 }
@@ -169,7 +175,7 @@ func accessRank(access string) int {
 
 func (d *differ) mounts(old, now []Mount) {
 	attributes := func(m Mount) []service.Attribute {
-		return append(place(m.Place), service.Attribute{Name: labelAccess, Value: m.Access})
+		return append(place(m.Place), chosen(labelAccess, service.Access(m.Access)))
 	}
 	for _, name := range names(old, now, func(m Mount) string { return m.Name }) {
 		o, had := find(old, func(m Mount) bool { return m.Name == name })
@@ -268,7 +274,7 @@ func (d *differ) runtimeRoot(alias string, old, now Place) {
 
 func (d *differ) network(old, now Network) {
 	attributes := func(n Network) []service.Attribute {
-		out := []service.Attribute{{Name: labelMode, Value: n.Mode}}
+		out := []service.Attribute{chosen(labelMode, sandbox.NetworkMode(n.Mode).Word())}
 		if len(n.Endpoints) > 0 {
 			out = append(out, service.Attribute{Name: labelEndpoints, Value: strings.Join(n.Endpoints, ", ")})
 		}
@@ -319,8 +325,8 @@ func (d *differ) require(old, now string) {
 	if now == "exact" {
 		means = meansExact
 	}
-	d.single(service.ItemRequire, []service.Attribute{{Name: labelRequire, Value: old}},
-		[]service.Attribute{{Name: labelRequire, Value: now}}, now != "exact", service.Phrase{Key: means})
+	d.single(service.ItemRequire, []service.Attribute{chosen(labelRequire, sandbox.ParseStrength(old).Word())},
+		[]service.Attribute{chosen(labelRequire, sandbox.ParseStrength(now).Word())}, now != "exact", service.Phrase{Key: means})
 }
 
 func (d *differ) cache(old, now Cache, profile string) {

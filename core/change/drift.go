@@ -58,7 +58,7 @@ func Drift(applied Snapshot, desired Permissions, fingerprint string) []*fault.E
 	}
 	// Nothing of the above, yet something differs: a permission that neither the files nor these facts explain.
 	for _, c := range Compare(&applied, desired, fingerprint) {
-		out = append(out, fault.New(CodeOther, "item", string(c.Item), "name", c.Name))
+		out = append(out, fault.New(CodeOther, "item", c.Item.Word(), "name", c.Name))
 	}
 	return out
 }

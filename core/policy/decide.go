@@ -1,8 +1,6 @@
 package policy
 
 import (
-	"strings"
-
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/sandbox"
@@ -111,7 +109,7 @@ func (d Decision) Fault(r Request) *fault.Error {
 	if r.Op == OpConnect {
 		target = r.Host
 	}
-	return fault.New(CodeDenied, "op", r.Op.String(), "path", target).With(d.Reasons...)
+	return fault.New(CodeDenied, "op", r.Op.Word(), "path", target).With(d.Reasons...)
 }
 
 // judge appends what speaks against op on one path. vanish: the name goes away (removed or moved from).
@@ -159,23 +157,6 @@ func missing(need rights.Set) fault.Code {
 		return CodeNoDelete
 	}
 	return CodeNotExecutable
-}
-
-// Words renders rights as the configuration and the messages call them: "read, write"; "nothing" when empty.
-func Words(s rights.Set) string {
-	if s == rights.None {
-		return "nothing"
-	}
-	var words []string
-	for _, w := range []struct {
-		right rights.Set
-		word  string
-	}{{rights.Read, "read"}, {rights.Write, "write"}, {rights.Execute, "execute"}, {rights.Delete, "delete"}} {
-		if s.Has(w.right) {
-			words = append(words, w.word)
-		}
-	}
-	return strings.Join(words, ", ")
 }
 
 // connect judges NET-01..03. Hosts are compared as configured; names are not resolved here.

@@ -163,7 +163,7 @@ func TestDecide_SaysWhatWouldHelp(t *testing.T) {
 	f := p.Decide(r).Fault(r)
 	require.Equal(t, policy.CodeDenied, f.Code)
 	require.Len(t, f.Reasons, 1)
-	assert.Equal(t, fault.Args{"path": "/srv/out/x", "root": "mounts.out", "need": "delete", "have": "read, write"}, f.Reasons[0].Args)
+	assert.Equal(t, fault.Args{"path": "/srv/out/x", "root": "mounts.out", "need": policy.Words(rights.Delete), "have": policy.Words(rights.Read | rights.Write)}, f.Reasons[0].Args)
 	ok := policy.Request{Op: policy.OpRead, Path: "/srv/out/x"}
 	assert.Nil(t, p.Decide(ok).Fault(ok))
 }
@@ -271,8 +271,8 @@ func TestBuild_NamesBothRoots(t *testing.T) {
 	_, f := policy.Build(in)
 	require.Len(t, f.Reasons, 1)
 	assert.Equal(t, fault.Args{
-		"path": "/home/u/work/docs", "root": "mounts.docs", "have": "read", "other": "workspace",
-		"other_path": "/home/u/work", "other_have": "read, write, execute, delete",
+		"path": "/home/u/work/docs", "root": "mounts.docs", "have": policy.Words(rights.Read), "other": "workspace",
+		"other_path": "/home/u/work", "other_have": policy.Words(rights.All),
 	}, f.Reasons[0].Args)
 }
 

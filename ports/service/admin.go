@@ -173,6 +173,7 @@ type Change struct {
 type Attribute struct {
 	Name  text.Key // label
 	Value string
+	Word  text.Key // of what people read instead of Value; "" = Value itself
 }
 
 // Phrase is a text to render.

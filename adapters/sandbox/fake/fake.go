@@ -168,7 +168,7 @@ func (s *Sandbox) admit(spec sandbox.Spec, report sandbox.Report) (Program, *fau
 	}
 	for _, item := range []sandbox.Item{sandbox.ItemMemory, sandbox.ItemProcesses} {
 		if have := report.Ability(item).Strength; have < spec.Require {
-			return nil, fault.New(sandbox.CodeTooWeak, "item", string(item), "have", have.String(), "want", spec.Require.String())
+			return nil, fault.New(sandbox.CodeTooWeak, "item", item.Word(), "have", have.Word(), "want", spec.Require.Word())
 		}
 	}
 	if f := s.files(spec); f != nil {

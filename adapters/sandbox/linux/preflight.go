@@ -66,7 +66,7 @@ func strongEnough(r sandbox.Report, want sandbox.Strength) *fault.Error {
 	var found []*fault.Error
 	for _, item := range []sandbox.Item{sandbox.ItemMemory, sandbox.ItemProcesses} {
 		if have := r.Ability(item).Strength; have < want {
-			found = append(found, fault.New(sandbox.CodeTooWeak, "item", string(item), "have", have.String(), "want", want.String()))
+			found = append(found, fault.New(sandbox.CodeTooWeak, "item", item.Word(), "have", have.Word(), "want", want.Word()))
 		}
 	}
 	if len(found) == 0 {

@@ -9,6 +9,7 @@ package goi18n
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -120,10 +121,41 @@ func (c *Catalog) Tag() string { return c.tag }
 
 // Text renders a message: locale → en → the key itself (I18N-10).
 func (c *Catalog) Text(key text.Key, args map[string]any) string {
+	args = c.worded(args)
 	// The error only says that English was used instead.
 	out, _ := c.localizer.Localize(&i18n.LocalizeConfig{MessageID: string(key), TemplateData: args, TemplateParser: parser{}})
 	if out == "" {
 		return string(key)
+	}
+	return out
+}
+
+// worded replaces words by their texts, in a copy.
+func (c *Catalog) worded(args map[string]any) map[string]any {
+	var out map[string]any
+	for name, v := range args {
+		var list text.Words
+		switch v := v.(type) {
+		case text.Word:
+			list = text.Words{v}
+		case text.Words:
+			list = v
+		default:
+			continue
+		}
+		if out == nil {
+			out = maps.Clone(args)
+		}
+		texts := make([]string, len(list))
+		for i, w := range list {
+			if texts[i] = w.Plain; w.Key != "" {
+				texts[i] = c.Text(w.Key, nil)
+			}
+		}
+		out[name] = strings.Join(texts, ", ")
+	}
+	if out == nil {
+		return args
 	}
 	return out
 }
