@@ -44,7 +44,7 @@ func (e *Engine) Run(_ context.Context, req service.RunRequest) (service.Accepte
 				ahead = e.Catalog.Text(keyAheadSome, map[string]any{"ahead": a.Ahead})
 			}
 			return service.Accepted{
-				TaskID: a.TaskID, SessionID: a.SessionID, Ahead: a.Ahead,
+				TaskID: a.TaskID, SessionID: a.SessionID, Ahead: a.Ahead, Summary: ahead,
 				Text: e.Catalog.Text(keyAccepted, map[string]any{"task": a.TaskID, "session": a.SessionID, "ahead": ahead}),
 			}, nil
 		}

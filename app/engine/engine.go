@@ -102,6 +102,7 @@ type Engine struct {
 	places  map[string]string                  // where the reports of ended Tasks are
 	given   int                                // context in tokens that the server really gave, 0 = not asked yet, unknownContext = no answer
 	running sync.WaitGroup
+	pulse   pulse
 }
 
 var _ service.Runner = (*Engine)(nil)
@@ -228,17 +229,19 @@ func (e *Engine) Status(_ context.Context, taskID, sessionID string) (service.St
 	e.mu.Lock()
 	t, f := e.state.Find(taskID, sessionID)
 	place := e.places[taskID]
+	queued, active, _, _ := e.state.Counts()
 	e.mu.Unlock()
 	if f != nil {
 		return service.Status{}, f
 	}
-	v := e.view(t)
+	v := e.view(t, e.pulse.look(taskID))
+	v.queued, v.active = queued, active
 	if t.State.Final() {
 		v.report = place
 	}
 	st := service.Status{
 		TaskID: t.TaskID, SessionID: t.SessionID, State: t.State, Text: render(e.Catalog, v),
-		InputTokens: v.input, OutputTokens: v.output,
+		Summary: summary(e.Catalog, v), Percent: v.left.Share, InputTokens: v.input, OutputTokens: v.output,
 	}
 	if t.State == service.Completed {
 		st.Answer = guard.Plain(v.answer)

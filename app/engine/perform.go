@@ -54,6 +54,7 @@ func (t *task) run(ctx context.Context, start session.Start) (out agent.Outcome)
 		return t.ending(ctx, err)
 	}
 	defer func() {
+		t.doing(cleaning, "")
 		if err := t.hands.Close(); err != nil {
 			// PRF-02: what could not be cleaned up stays in the journal for the next start, and the Task says so.
 			t.emit(trace.Error, "task.cleanup", t.scope, trace.F("detail", err.Error()))
@@ -157,6 +158,8 @@ func (t *task) inspect(ctx context.Context) (*model.Info, error) {
 func (t *task) ask(ctx context.Context, a agent.Ask) agent.Event {
 	callCtx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	t.doing(asking, a.Phase)
+	defer t.doing(nothing, "")
 	s := t.scope
 	s.PlannerTask, s.Call = string(a.PlannerTask), a.CallID
 	started := t.now()
@@ -167,10 +170,12 @@ func (t *task) ask(ctx context.Context, a agent.Ask) agent.Event {
 		Tried: func(a modelcall.Attempt) {
 			if a.Again {
 				watch = guard.Stream{} // the pieces so far belong to a reply that is lost
+				t.pulse.again(a.Number+1, t.now())
 			}
 		},
 	})
 	reply, err := t.Model.Chat(callCtx, a.Request, func(c model.Chunk) {
+		t.pulse.piece(c, t.now())
 		if watch.Add(c) {
 			stop(fault.New(model.CodeRepetition))
 		}
@@ -179,11 +184,24 @@ func (t *task) ask(ctx context.Context, a agent.Ask) agent.Event {
 		err = cause
 	}
 	t.logReply(s, a, reply, err, t.now().Sub(started))
+	t.timed(&reply)
 	if err != nil {
 		return agent.ModelFailed{CallID: a.CallID, Fault: fault.From(err)}
 	}
 	t.lookAtContext(ctx)
 	return agent.Replied{CallID: a.CallID, Reply: reply}
+}
+
+// doing notes what people see of the Task now.
+func (t *task) doing(what doing, phase agent.Phase) {
+	t.pulse.set(t.scope.Task, moment{doing: what, phase: phase, since: t.now(), attempt: 1})
+}
+
+// timed fills in how long the answer took where the server does not tell.
+func (t *task) timed(r *model.Reply) {
+	if m := t.pulse.look(t.scope.Task); r.Usage.OutputTime == 0 && m.perSecond() > 0 {
+		r.Usage.OutputTime = m.last.Sub(m.first)
+	}
 }
 
 // context is the smallest known context in tokens, 0 when the configuration's holds: the server clips a larger one
@@ -237,6 +255,7 @@ func (t *task) act(ctx context.Context, a agent.Act) (agent.Event, []tool.Result
 		ref := t.scope
 		ref.PlannerTask, ref.Call = string(a.PlannerTask), c.ID
 		began := t.now()
+		t.doing(operating, agent.PhaseAct)
 		r, ok := t.resource(ctx, ref, c)
 		if !ok {
 			r = t.hands.Do(ctx, ref, c)
@@ -245,6 +264,7 @@ func (t *task) act(ctx context.Context, a agent.Act) (agent.Event, []tool.Result
 		results = append(results, r)
 		t.notice(r)
 	}
+	t.doing(nothing, "")
 	return agent.Observed{CallID: a.CallID, Results: results}, results
 }
 
@@ -264,6 +284,8 @@ func (t *task) load(ctx context.Context, l agent.LoadSkills) agent.Event {
 	if t.Skills == nil {
 		return agent.SkillsLoaded{CallID: l.CallID, Failed: l.Names}
 	}
+	t.doing(learning, "")
+	defer t.doing(nothing, "")
 	loaded, failed := t.Skills.Load(ctx, l.Names)
 	return agent.SkillsLoaded{CallID: l.CallID, Skills: loaded, Failed: failed}
 }

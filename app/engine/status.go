@@ -3,10 +3,12 @@ package engine
 import (
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/session"
+	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/text"
@@ -19,9 +21,9 @@ const (
 	keyAheadSome  text.Key = "run.queued"         // ahead
 	keyIDs        text.Key = "status.ids"         // task, session
 	keyState      text.Key = "status.state"       // label, state
-	keyWaiting    text.Key = "status.waiting"     // ahead
+	keyWaiting    text.Key = "status.waiting"     // ahead, place, total
 	keyWaitingFor text.Key = "status.waiting_for" // pid, task
-	keyPlan       text.Key = "status.plan"        // done, total, critical, budget
+	keyPlan       text.Key = "status.plan"        // done, total, percent, critical, budget
 	keyStep       text.Key = "status.step"        // mark, id, title, critical, budget
 	keyCritical   text.Key = "status.critical"
 	keyCounters   text.Key = "status.counters"   // iterations, max, replans
@@ -61,7 +63,15 @@ type view struct {
 	fault               *fault.Error
 	answer              string
 	report              string // where the report is
-	refused             int    // accesses that the policy refused
+	moment              moment
+	current             string // title of the step being worked on
+	spent, class        int    // tokens of that step, and its Token Budget Class
+	left                taskgraph.Left
+	read, spoken        float64       // tokens per second
+	took                time.Duration // since it began, until it ended
+	now                 time.Time
+	queued, active      int // Tasks that wait, Tasks that are worked on
+	refused             int // accesses that the policy refused
 	obeyed              []session.Obeyed
 	more                int // of those files that are not kept
 }
@@ -98,17 +108,16 @@ func render(cat text.Catalog, v view) string {
 		if v.waitPID != 0 {
 			line(keyWaitingFor, map[string]any{"pid": v.waitPID, "task": v.waitTask})
 		} else if v.ahead > 0 {
-			line(keyWaiting, map[string]any{"ahead": v.ahead})
+			line(keyWaiting, v.queue())
 		}
 	}
+	if v.underWay() {
+		line(keyNowLine, map[string]any{"now": now(cat, v)})
+	}
 	if len(v.steps) > 0 {
-		done := 0
-		for _, s := range v.steps {
-			if s.mark == markDone {
-				done++
-			}
-		}
-		line(keyPlan, map[string]any{"done": done, "total": len(v.steps), "critical": group(v.critical), "budget": group(v.budget)})
+		line(keyPlan, map[string]any{
+			"done": v.done(), "total": len(v.steps), "percent": v.left.Share, "critical": group(v.critical), "budget": group(v.budget),
+		})
 		for _, s := range v.steps {
 			crit := ""
 			if s.critical {
@@ -117,8 +126,10 @@ func render(cat text.Catalog, v view) string {
 			line(keyStep, map[string]any{"mark": s.mark, "id": s.id, "title": cutRunes(s.title, maxTitleRunes), "critical": crit, "budget": group(s.budget)})
 		}
 	}
+	ahead(v, line)
 	line(keyCounters, map[string]any{"iterations": v.iterations, "max": v.maxIter, "replans": v.replans})
 	line(keyTokens, map[string]any{"input": group(v.input), "output": group(v.output), "total": group(v.input + v.output)})
+	speed(cat, v, line)
 	if v.fault != nil {
 		line(keyLastError, map[string]any{"code": string(v.fault.Code), "message": cutText(cat, cat.Fault(v.fault), maxErrorBytes)})
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // view picks what a status shows of a Task.
-func (e *Engine) view(t session.Task) view {
+func (e *Engine) view(t session.Task, m moment) view {
 	p := t.Progress
 	v := view{
 		task: t.TaskID, session: t.SessionID, state: t.State, ahead: t.Ahead,
@@ -28,8 +28,25 @@ func (e *Engine) view(t session.Task) view {
 		}
 	}
 	v.refused, v.obeyed, v.more = t.Notices.Refused, t.Notices.Obeyed, t.Notices.More
+	v.moment, v.now, v.spent = m, e.now(), p.Spent
+	v.left = p.Plan.Left(p.Current, int64(p.Spent))
+	v.read, v.spoken = p.Read.PerSecond(), p.Spoken.PerSecond()
+	if end := t.EndedAt; !t.StartedAt.IsZero() {
+		if !t.State.Final() {
+			end = v.now
+		}
+		v.took = end.Sub(t.StartedAt)
+	}
+	if t.State == service.Completed {
+		v.left.Share = 100
+	} else {
+		v.left.Share = min(v.left.Share, 99)
+	}
 	v.critical, v.budget = int(p.Plan.Length.Tokens()), int(p.Plan.Budget)
 	for _, n := range p.Plan.Tasks {
+		if n.ID == p.Current {
+			v.current, v.class = n.Title, int(n.Class.Tokens())
+		}
 		v.steps = append(v.steps, stepView{
 			id: string(n.ID), title: n.Title, mark: mark(n, p.Current),
 			critical: slices.Contains(p.Plan.CriticalPath, n.ID), budget: int(n.Class.Tokens()),

@@ -53,7 +53,8 @@ func replies(t *testing.T, f Factory) {
 				c.want.DoneReason = "stop"
 			}
 			assert.GreaterOrEqual(t, got.Usage.TotalTime, got.Usage.LoadTime)
-			got.Usage.TotalTime, got.Usage.LoadTime = 0, 0
+			assert.GreaterOrEqual(t, got.Usage.TotalTime, got.Usage.PromptTime+got.Usage.OutputTime)
+			got.Usage.TotalTime, got.Usage.LoadTime, got.Usage.PromptTime, got.Usage.OutputTime = 0, 0, 0, 0
 			assert.Equal(t, c.want, got)
 		})
 	}

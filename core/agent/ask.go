@@ -144,6 +144,7 @@ func (m *machine) spend(r model.Reply) {
 	in, out := max(r.Usage.PromptTokens, 0), max(r.Usage.OutputTokens, 0)
 	m.input += in
 	m.output += out
+	m.read, m.spoken = m.read.Add(in, r.Usage.PromptTime), m.spoken.Add(out, r.Usage.OutputTime)
 	m.note(Note{Kind: NoteUsage, Input: in, Output: out})
 	if m.want.Phase != PhaseAct || m.current == "" {
 		return

@@ -34,6 +34,8 @@ type State struct {
 	replans    int
 	input      int
 	output     int
+	read       session.Pace // of the input
+	spoken     session.Pace // of the output
 	graph      taskgraph.Graph
 	current    taskgraph.ID
 	conv       []model.Message // no system message; may start with a summary
@@ -148,9 +150,13 @@ func (s State) Conversation() []model.Message { return slices.Clone(s.conv) }
 
 // Snapshot is the Task's progress.
 func (s State) Snapshot() session.Progress {
+	spent := 0
+	if s.current != "" {
+		spent = s.work.Spent
+	}
 	return session.Progress{
 		Plan: s.graph.View(), Current: s.current, Iterations: s.iterations, Replans: s.replans,
-		InputTokens: s.input, OutputTokens: s.output, LastError: s.lastError,
+		InputTokens: s.input, OutputTokens: s.output, Spent: spent, Read: s.read, Spoken: s.spoken, LastError: s.lastError,
 	}
 }
 

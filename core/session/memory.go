@@ -2,6 +2,7 @@ package session
 
 import (
 	"slices"
+	"time"
 
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/core/tool"
@@ -146,5 +147,29 @@ type Progress struct {
 	Replans      int
 	InputTokens  int // counted by the server (OLL-13)
 	OutputTokens int
+	Spent        int          // tokens of Current against its Token Budget Class (PLN-07)
+	Read, Spoken Pace         // how fast the model took in and gave out
 	LastError    *fault.Error // the last failure, also one that was recovered from; nil = none
+}
+
+// Pace is how many tokens took how long, where the server told both.
+type Pace struct {
+	Tokens int
+	Time   time.Duration
+}
+
+// Add is the pace with one call more; one without a time tells nothing.
+func (p Pace) Add(tokens int, took time.Duration) Pace {
+	if tokens <= 0 || took <= 0 {
+		return p
+	}
+	return Pace{p.Tokens + tokens, p.Time + took}
+}
+
+// PerSecond is 0 when nothing is known.
+func (p Pace) PerSecond() float64 {
+	if p.Time <= 0 {
+		return 0
+	}
+	return float64(p.Tokens) / p.Time.Seconds()
 }

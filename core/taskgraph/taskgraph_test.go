@@ -362,3 +362,26 @@ func TestUpdate_HugeCycle(t *testing.T) {
 	_, err := tg.New(len(tasks)).Update(tg.Update{Add: tasks})
 	assert.Equal(t, []fault.Code{tg.CodeCycle}, reasons(t, err))
 }
+
+// AT-16, PLN-08: what is left is the sum of the estimates of what is not completed; what the running task took already is no
+// longer ahead of it, and nothing is ever less than nothing.
+func TestView_Left(t *testing.T) {
+	guess := func(id tg.ID, o, m, p int64, class tg.Class, after ...tg.ID) tg.Task {
+		return tg.Task{ID: id, Title: "x", Class: class, Estimate: tg.Estimate{O: o, M: m, P: p}, After: after}
+	}
+	g := add(t, tg.New(0), guess("a", 100, 200, 900, "1K"), guess("b", 400, 700, 1600, "2K", "a"), guess("c", 60, 60, 60, "1K", "b"))
+	step := func(g tg.Graph, err error) tg.Graph { require.NoError(t, err); return g }
+	assert.Equal(t, tg.Left{Estimate: tg.Estimate{O: 560, M: 960, P: 2560}, Expected: (300 + 800 + 60) * 6, Budget: 4096}, g.View().Left("", 0))
+	g = step(g.Start("a"))
+	assert.Equal(t, tg.Left{
+		Estimate: tg.Estimate{O: 460, M: 810, P: 2410}, Expected: (0 + 4*50 + 750) + (800+60)*6, Budget: 4096 - 150, Share: 12,
+	}, g.View().Left("a", 150))
+	assert.Equal(t, int64(3072), g.View().Left("a", 5000).Budget, "over its budget: nothing is left of it")
+	g = step(step(g.Complete("a")).Start("b"))
+	assert.Equal(t, 25, g.View().Left("b", 0).Share)
+	g = step(step(g.Complete("b")).Start("c"))
+	assert.Equal(t, tg.Left{Expected: 0, Budget: 1024 - 600, Share: 99}, g.View().Left("c", 600), "all is said to be done only when it is")
+	g = step(g.Complete("c"))
+	assert.Equal(t, tg.Left{Share: 100}, g.View().Left("", 0))
+	assert.Zero(t, tg.View{}.Left("x", 1))
+}

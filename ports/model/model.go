@@ -125,6 +125,7 @@ type Usage struct {
 	PromptTokens, OutputTokens   int
 	PromptPresent, OutputPresent bool
 	LoadTime, TotalTime          time.Duration
+	PromptTime, OutputTime       time.Duration // spent on the tokens of each; 0 = not told
 }
 
 // Reply is a whole answer.

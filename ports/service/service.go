@@ -33,6 +33,7 @@ type Accepted struct {
 	TaskID, SessionID string
 	Ahead             int    // Tasks before this one
 	Text              string // localized, complete answer for the client
+	Summary           string // localized, one line: when it will start
 }
 
 // State of a Task (spec section 2).
@@ -56,6 +57,8 @@ type Status struct {
 	TaskID, SessionID string
 	State             State
 	Text              string // localized text per MCP-STS-03
+	Summary           string // localized, one short line: what is going on; for progress notifications and statusMessage
+	Percent           int    // of the plan's expected tokens that are done, 0..100; 100 only when the Task is completed
 	Answer            string // the final answer when completed
 	ErrorCode         string // last error's code, "" = none
 	ErrorText         string // its localized message

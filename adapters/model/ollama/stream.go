@@ -32,7 +32,9 @@ type line struct {
 	Total      int64           `json:"total_duration"` // nanoseconds
 	Load       int64           `json:"load_duration"`
 	Prompt     *int            `json:"prompt_eval_count"`
+	PromptTime int64           `json:"prompt_eval_duration"`
 	Output     *int            `json:"eval_count"`
+	OutputTime int64           `json:"eval_duration"`
 	Error      json.RawMessage `json:"error"`
 }
 
@@ -190,6 +192,7 @@ func (a *assembly) reply(end line) model.Reply {
 	}}
 	u := &r.Usage
 	u.TotalTime, u.LoadTime = max(time.Duration(end.Total), 0), max(time.Duration(end.Load), 0)
+	u.PromptTime, u.OutputTime = max(time.Duration(end.PromptTime), 0), max(time.Duration(end.OutputTime), 0)
 	if p := end.Prompt; p != nil && *p >= 0 {
 		u.PromptTokens, u.PromptPresent = *p, true
 	}

@@ -257,13 +257,18 @@ func (t Turn) reply(req model.Request) model.Reply {
 		}
 		msg.ToolCalls = append(msg.ToolCalls, model.ToolCall{ID: id, Name: c.Name, Arguments: object(c.Arguments)})
 	}
-	r := model.Reply{Message: msg, DoneReason: t.doneReason(), Usage: model.Usage{TotalTime: time.Millisecond}}
+	r := model.Reply{Message: msg, DoneReason: t.doneReason(), Usage: model.Usage{
+		TotalTime:  time.Millisecond + t.took(t.PromptMS) + t.took(t.OutputMS),
+		PromptTime: t.took(t.PromptMS), OutputTime: t.took(t.OutputMS),
+	}}
 	if p, o, ok := t.usage(req); ok {
 		r.Usage.PromptTokens, r.Usage.OutputTokens = p, o
 		r.Usage.PromptPresent, r.Usage.OutputPresent = p != 0, o != 0 // the wire leaves zeros out
 	}
 	return r
 }
+
+func (t Turn) took(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 
 func (t Turn) doneReason() string {
 	if t.DoneReason == "" {

@@ -107,6 +107,8 @@ type Turn struct {
 	PromptTokens *int   `json:"prompt_tokens,omitempty"` // nil = estimated as runes/4 of the request
 	OutputTokens *int   `json:"output_tokens,omitempty"` // nil = estimated as runes/4 of the answer
 	NoUsage      bool   `json:"no_usage,omitempty"`      // leave both counts out
+	PromptMS     int    `json:"prompt_ms,omitempty"`     // time that the server says it took for the prompt
+	OutputMS     int    `json:"output_ms,omitempty"`     // and for the answer
 
 	PieceRunes  int    `json:"piece_runes,omitempty"` // runes per streamed piece, 0 = 16
 	CallsInDone bool   `json:"calls_in_done,omitempty"`

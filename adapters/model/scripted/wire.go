@@ -179,7 +179,9 @@ type chatLine struct {
 	Total      int64       `json:"total_duration,omitempty"` // nanoseconds
 	Load       int64       `json:"load_duration,omitempty"`
 	Prompt     int         `json:"prompt_eval_count,omitempty"`
+	PromptTime int64       `json:"prompt_eval_duration,omitempty"`
 	Output     int         `json:"eval_count,omitempty"`
+	OutputTime int64       `json:"eval_duration,omitempty"`
 }
 
 type wireMessage struct {
@@ -225,7 +227,9 @@ func (t Turn) lines(req model.Request) (pieces []chatLine, calls *chatLine, done
 		l := mk(wireMessage{ToolCalls: wc})
 		calls = &l
 	}
-	done.Done, done.DoneReason, done.Total = true, t.doneReason(), int64(1e6)
+	done.Done, done.DoneReason = true, t.doneReason()
+	done.PromptTime, done.OutputTime = int64(t.took(t.PromptMS)), int64(t.took(t.OutputMS))
+	done.Total = int64(1e6) + done.PromptTime + done.OutputTime
 	if p, o, ok := t.usage(req); ok {
 		done.Prompt, done.Output = p, o
 	}
