@@ -133,6 +133,11 @@ func eras() []Exchange {
 		{Name: "capabilities twice inside", Send: list(version + `"2026-07-28",` + caps + `{"extensions":{},"extensions":{}}`), Code: params, ID: `1`},
 		{Name: "legacy list", Send: Request("1", "tools/list", ""), ID: `1`, Text: `"tools":[`},
 		{Name: "legacy _meta", Send: Request("1", "tools/list", `"_meta":{"progressToken":"x"}`), ID: `1`},
+		{Name: "progress for who asks", Send: Request("1", "tools/call", `"name":"agent_run","arguments":{"request":"x"},"_meta":{"progressToken":"x"}`), ID: `1`, Before: "notifications/progress"},
+		{Name: "no progress of what was refused", Send: Request("1", "tools/call", `"name":"agent_run","arguments":{},"_meta":{"progressToken":"x"}`), ID: `1`, IsError: true},
+		{Name: "progress token is null", Send: Request("1", "tools/list", `"_meta":{"progressToken":null}`), ID: `1`},
+		{Name: "progress token is a float", Send: Request("1", "tools/list", `"_meta":{"progressToken":1.5}`), Code: params, ID: `1`},
+		{Name: "progress token is an object", Send: list(version + `"2026-07-28",` + caps + `{},"progressToken":{}`), Code: params, ID: `1`},
 	}
 	for _, v := range []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
 		all = append(all, Exchange{

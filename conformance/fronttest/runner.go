@@ -93,7 +93,8 @@ func (r *Runner) Run(ctx context.Context, req service.RunRequest) (service.Accep
 	r.tasks = append(r.tasks, t)
 	return service.Accepted{
 		TaskID: t.status.TaskID, SessionID: t.status.SessionID, Ahead: ahead,
-		Text: "Task ID: " + t.status.TaskID + "\nSession ID: " + t.status.SessionID,
+		Text:    "Task ID: " + t.status.TaskID + "\nSession ID: " + t.status.SessionID,
+		Summary: fmt.Sprintf("%d ahead", ahead),
 	}, nil
 }
 
@@ -144,6 +145,9 @@ func (r *Runner) Status(ctx context.Context, taskID, sessionID string) (service.
 		return service.Status{}, fault.New(service.CodeWrongSession, "task", taskID, "session", sessionID)
 	}
 	st := t.status
+	if st.Summary = "it is " + string(st.State); st.State == service.Completed {
+		st.Percent = 100
+	}
 	st.Text = fmt.Sprintf("Task ID: %s\nSession ID: %s\nState: %s\n%s", st.TaskID, st.SessionID, st.State, st.Answer)
 	if len(st.Text) > MaxText {
 		st.Text = strings.ToValidUTF8(st.Text[:MaxText], "")

@@ -27,6 +27,9 @@ type Subject struct {
 // maxStatusText is the most that the text of a status may have, whatever the Task printed.
 const maxStatusText = 256 << 10
 
+// maxSummary is the most runes of a summary.
+const maxSummary = 400
+
 // TestRunner is the contract of service.Runner. open returns a fresh one whose Tasks stay unfinished by themselves.
 func TestRunner(t *testing.T, open func(t *testing.T) Subject) {
 	for name, test := range map[string]func(*testing.T, Subject){
@@ -66,6 +69,13 @@ func acceptsAtOnce(t *testing.T, s Subject) {
 	assert.Equal(t, acc.TaskID, st.TaskID)
 	assert.Equal(t, acc.SessionID, st.SessionID)
 	assert.Contains(t, st.Text, acc.TaskID)
+	for _, summary := range []string{acc.Summary, st.Summary} {
+		assert.NotEmpty(t, summary)
+		assert.NotContains(t, summary, "\n")
+		assert.LessOrEqual(t, utf8.RuneCountInString(summary), maxSummary)
+	}
+	assert.GreaterOrEqual(t, st.Percent, 0)
+	assert.Less(t, st.Percent, 100, "all is done only when the Task is")
 }
 
 // MCP-RUN-01, MCP-RUN-03, MCP-RUN-04
@@ -147,6 +157,8 @@ func finalStatesNeverChange(t *testing.T, s Subject) {
 	assert.Equal(t, service.Completed, st.State)
 	assert.Equal(t, "done", st.Answer)
 	assert.Contains(t, st.Text, "done")
+	assert.Equal(t, 100, st.Percent)
+	assert.NotEmpty(t, st.Summary)
 }
 
 // MCP-STS-03

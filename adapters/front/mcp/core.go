@@ -190,12 +190,16 @@ func (c *core) call(ctx context.Context, r *request) wire.Reply {
 		c.note(trace.Info, "mcp.refused", trace.F("tool", r.tool), trace.F("code", string(f.Code)))
 		return r.reply(c.result(r, c.refusal(f), true))
 	}
+	rep := r.reply(nil)
+	rep.Before = r.before
 	if r.accepted != nil && r.modern() && r.declares(extensionTasks) {
 		if task, ok := c.tasks.hoist(r, *r.accepted); ok {
-			return r.reply(task)
+			rep.Result = task
+			return rep
 		}
 	}
-	return r.reply(c.result(r, answer, false))
+	rep.Result = c.result(r, answer, false)
+	return rep
 }
 
 // dispatch lets mcp-go answer a message that we built, and gives its answer our id and our error texts.

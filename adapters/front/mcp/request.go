@@ -35,6 +35,8 @@ type request struct {
 	tool     string            // tools/call: the tool's name
 	args     json.RawMessage   // tools/call: its arguments, nil when absent
 	accepted *service.Accepted // set by agent_run
+	progress wire.ID           // the token of a client that wants to see progress
+	before   []wire.Note       // what goes out before the result
 }
 
 // meta is what the 2026-07-28 era says in params._meta of each request.
@@ -70,6 +72,9 @@ func (r *request) read(params json.RawMessage) *wire.Error {
 	}
 	m, bad := object(raw, "_meta", metaKeys)
 	if bad != nil {
+		return bad
+	}
+	if bad := r.asksProgress(m); bad != nil {
 		return bad
 	}
 	return r.meta.read(m)

@@ -106,6 +106,7 @@ func (c *core) run(ctx context.Context, r *request) (string, *fault.Error) {
 		return "", fault.From(err)
 	}
 	r.accepted = &acc
+	r.tell(0, acc.Summary)
 	return acc.Text, nil
 }
 
@@ -119,6 +120,7 @@ func (c *core) status(ctx context.Context, r *request) (string, *fault.Error) {
 	if err != nil {
 		return "", fault.From(err)
 	}
+	r.tell(st.Percent, st.Summary)
 	return st.Text, nil
 }
 
