@@ -64,7 +64,8 @@ func TestAppend_RefusesWhatJSONCannotHold(t *testing.T) {
 		[]any{math.Inf(-1)},
 		make(chan int), json.Number("1x"), json.Number(""),
 		json.Number("true"), json.Number("1e999"),
-		map[string]any{"\xff": 1}, "a\xff\xfeb",
+		map[string]any{"\xff": 1},
+		"a\xff\xfeb",
 		uint64(1 << 53), int64(-1 << 53), json.Number("1e401"), json.Number("0." + strings.Repeat("1", 63)),
 		deep,
 	} {
