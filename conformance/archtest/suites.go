@@ -17,8 +17,8 @@ func suites() map[string]string { return map[string]string{"service": "fronttest
 func twins() []string { return []string{"mem", "fake", "scripted", "sequence"} }
 
 // withoutTwin are ports whose one adapter reads what it is given: a locale file system in memory, files of the test itself.
-// service's twin is fronttest.Runner.
-func withoutTwin() []string { return []string{"service", "settings", "text"} }
+// schema's needs nothing outside the process. service's twin is fronttest.Runner.
+func withoutTwin() []string { return []string{"schema", "service", "settings", "text"} }
 
 // CheckSuites finds ports without a contract suite, and ports without an adapter in memory that a test or an embedder can use.
 func CheckSuites(root string) ([]Problem, error) {
