@@ -105,6 +105,15 @@ func sorted(paths []string) []string {
 	return slices.Compact(paths)
 }
 
+// Absent is what no process may give to a Git directory of the owner's, sorted: all that a Sweep needs to know. It changes when
+// Present finds that the owner made some of it.
+func (g *Guard) Absent() []string { return slices.Clone(g.absent) }
+
+// Resume makes a Guard that can only Sweep: for what a run may have left that nobody saw end. absent is a Guard's Absent.
+func Resume(tree workspace.Tree, absent []string) *Guard {
+	return &Guard{tree: tree, absent: absent, done: true}
+}
+
 // Present is what was found, and what the owner made since, as far as it is there now: a sandbox refuses a Spec that names
 // what is not there. It is called before each process starts.
 func (g *Guard) Present(ctx context.Context) []string {

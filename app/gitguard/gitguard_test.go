@@ -124,6 +124,26 @@ func TestFind_RefusesARedirectionThatGitDidNotMake(t *testing.T) {
 	}
 }
 
+// DENY-01: a process that takes every name beforehand keeps nothing in Git's sight.
+func TestSweep_NamesThatAreTaken(t *testing.T) {
+	tree := mem.New("/w", "/docs")
+	for _, f := range []string{"HEAD", "config", "objects/a", "refs/b", "hooks.refused/x"} {
+		tree.Put("/w/.git/"+f, "", 0)
+	}
+	for n := range 300 {
+		tree.Put(fmt.Sprint("/w/.git/hooks.refused-", n), "", 0)
+	}
+	g := gitguard.New(tree, rules(t, "/w"), gitguard.Bounds{})
+	_, err := g.Find(context.Background())
+	require.NoError(t, err)
+	tree.Put("/w/.git/hooks/pre-commit", "evil", 0)
+	swept, err := g.Sweep(context.Background())
+	require.NoError(t, err)
+	require.Len(t, swept, 1)
+	assert.NotContains(t, tree.Snapshot(), "/w/.git/hooks/pre-commit")
+	assert.Equal(t, "evil", tree.Snapshot()[swept[0].To+"/pre-commit"])
+}
+
 // FS-05: where the owner gave no right to write, nothing is renamed; it is reported and led nowhere all the same.
 func TestPutAside_LeavesWhatMayNotBeWritten(t *testing.T) {
 	tree := mem.New("/w", "/docs")

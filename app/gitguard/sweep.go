@@ -2,6 +2,7 @@ package gitguard
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,7 +15,7 @@ import (
 // refused is what is added to the name of something that was put aside.
 const (
 	refused    = ".refused"
-	maxRefused = 100 // in one place
+	maxRefused = 100 // names in one place that are tried in order
 )
 
 // Aside is a place whose content was moved out of Git's sight.
@@ -62,7 +63,10 @@ func (g *Guard) putAside(ctx context.Context, p string) (string, error) {
 	defer from.Close() //nolint:errcheck // MoveTo reports what matters
 	for n := 1; ; n++ {
 		name := p + refused
-		if n > 1 {
+		switch {
+		case n > maxRefused: // a process may have taken all of those: one that it cannot guess
+			name = p + refused + "-" + rand.Text()
+		case n > 1:
 			name = fmt.Sprint(p, refused, "-", n)
 		}
 		to, err := g.entry(ctx, name)
@@ -74,12 +78,17 @@ func (g *Guard) putAside(ctx context.Context, p string) (string, error) {
 			_, err = from.MoveTo(ctx, to)
 		}
 		_ = to.Close()
+		if i.Exists && err == nil {
+			err = fault.New(workspace.CodeExists, "path", name)
+		}
 		switch {
-		case n < maxRefused && (i.Exists || errors.Is(err, fault.New(workspace.CodeExists))):
-		case i.Path != name:
+		case n < 2*maxRefused && errors.Is(err, fault.New(workspace.CodeExists)):
+		case err == nil && i.Path != name:
 			return "", fmt.Errorf("%s leads to %s", name, i.Path)
+		case err != nil:
+			return "", err
 		default:
-			return name, err
+			return name, nil
 		}
 	}
 }

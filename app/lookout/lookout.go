@@ -29,6 +29,16 @@ type Bounds struct {
 	Entries int // names of one listing; 65,536
 }
 
+func (b Bounds) usual() Bounds {
+	if b.Dirs <= 0 {
+		b.Dirs = 20_000
+	}
+	if b.Entries <= 0 {
+		b.Entries = 65_536
+	}
+	return b
+}
+
 // Found is one file that something else will obey.
 type Found struct {
 	Path string // canonical
@@ -43,9 +53,9 @@ const tick = 50 * time.Millisecond
 
 // dir is a directory as it was last listed.
 type dir struct {
-	change   time.Time
-	git      bool
-	vendored bool
+	Change   time.Time
+	Git      bool
+	Vendored bool
 }
 
 // Lookout is the lookout of one Task, used by one goroutine at a time.
@@ -61,17 +71,44 @@ type Lookout struct {
 	// apart are directories that were there before and were not listed: what the guard keeps read-only (a repository's hooks), and
 	// what lay beyond its bounds. They are not taken for new ones. The value is what they were.
 	apart map[string]uint64
+
+	resumed bool // by another process, perhaps after a restart of the machine: file systems may have other numbers
+}
+
+// State is what a Lookout knows, for one that goes on in another process.
+type State struct {
+	Roots  []string // writable
+	Dirs   map[string]dir
+	Files  map[string]workspace.Identity
+	Apart  map[string]uint64
+	Newest time.Time
+}
+
+// State is what is known now. It shares the Lookout's maps: write it down before the next call.
+func (l *Lookout) State() State {
+	return State{Roots: l.roots, Dirs: l.dirs, Files: l.files, Apart: l.apart, Newest: l.newest}
+}
+
+// Resume makes a Lookout that goes on where another one was.
+func Resume(tree workspace.Tree, s State, b Bounds) *Lookout {
+	l := &Lookout{
+		tree: tree, bounds: b.usual(), roots: s.Roots, dirs: map[string]dir{}, files: map[string]workspace.Identity{},
+		apart: map[string]uint64{}, newest: s.Newest, resumed: true,
+	}
+	maps.Copy(l.dirs, s.Dirs)
+	maps.Copy(l.files, s.Files)
+	maps.Copy(l.apart, s.Apart)
+	return l
+}
+
+// same compares two states of one file.
+func (l *Lookout) same(a, b workspace.Identity) bool {
+	return (l.resumed || a.Volume == b.Volume) && a.File == b.File && a.Size == b.Size && a.ModifiedAt.Equal(b.ModifiedAt) && a.Change.Equal(b.Change)
 }
 
 // New makes a Lookout. Nothing is touched yet.
 func New(tree workspace.Tree, p *policy.Policy, b Bounds) *Lookout {
-	if b.Dirs <= 0 {
-		b.Dirs = 20_000
-	}
-	if b.Entries <= 0 {
-		b.Entries = 65_536
-	}
-	l := &Lookout{tree: tree, bounds: b, dirs: map[string]dir{}, files: map[string]workspace.Identity{}, apart: map[string]uint64{}}
+	l := &Lookout{tree: tree, bounds: b.usual(), dirs: map[string]dir{}, files: map[string]workspace.Identity{}, apart: map[string]uint64{}}
 	for _, r := range p.ToolRoots() {
 		if r.Rights&(rights.Write|rights.Delete) != 0 {
 			l.roots = append(l.roots, r.Path)
@@ -101,7 +138,7 @@ func (l *Lookout) note(d workspace.Info, entries []workspace.Info) {
 		l.unseen++
 		return
 	}
-	l.dirs[d.Path] = dir{change: d.Identity.Change, git: l.inGit(d.Path, entries), vendored: l.isVendored(d.Path)}
+	l.dirs[d.Path] = dir{Change: d.Identity.Change, Git: l.inGit(d.Path, entries), Vendored: l.isVendored(d.Path)}
 	l.age(d.Identity)
 	for _, e := range entries {
 		l.age(e.Identity)
@@ -116,7 +153,7 @@ func (l *Lookout) age(i workspace.Identity) {
 
 // inGit reports whether a directory is or lies in a Git directory, by name or, as Git does, by what it holds.
 func (l *Lookout) inGit(p string, entries []workspace.Info) bool {
-	if policy.InGitDir(p) || l.dirs[filepath.Dir(p)].git {
+	if policy.InGitDir(p) || l.dirs[filepath.Dir(p)].Git {
 		return true
 	}
 	has := func(name string) bool {
@@ -126,7 +163,7 @@ func (l *Lookout) inGit(p string, entries []workspace.Info) bool {
 }
 
 func (l *Lookout) isVendored(p string) bool {
-	return trigger.Vendored(filepath.Base(p)) && !slices.Contains(l.roots, p) || l.dirs[filepath.Dir(p)].vendored
+	return trigger.Vendored(filepath.Base(p)) && !slices.Contains(l.roots, p) || l.dirs[filepath.Dir(p)].Vendored
 }
 
 // matching are the entries of a directory that the table knows.
@@ -146,7 +183,7 @@ func (l *Lookout) matching(d workspace.Info, entries []workspace.Info) (out []wo
 func (l *Lookout) place(e workspace.Info) trigger.Place {
 	up := filepath.Dir(e.Path)
 	return trigger.Place{
-		Path: filepath.ToSlash(e.Path), Top: slices.Contains(l.roots, up), GitDir: l.dirs[up].git, Vendored: l.dirs[up].vendored,
+		Path: filepath.ToSlash(e.Path), Top: slices.Contains(l.roots, up), GitDir: l.dirs[up].Git, Vendored: l.dirs[up].Vendored,
 		Executable: e.Mode&0o111 != 0,
 	}
 }
@@ -159,7 +196,7 @@ func (l *Lookout) After(ctx context.Context) (found []Found, unseen int, err err
 	known := slices.Sorted(maps.Keys(l.dirs))
 	changed := map[string]workspace.Info{}
 	for _, f := range slices.Sorted(maps.Keys(l.files)) { // a file that is overwritten does not change its directory
-		if i, ok := l.stat(ctx, f); ok && i.Identity != l.files[f] {
+		if i, ok := l.stat(ctx, f); ok && !l.same(i.Identity, l.files[f]) {
 			changed[f] = i
 		} else if !ok {
 			delete(l.files, f) // a new one of that name is new
@@ -195,7 +232,7 @@ func (l *Lookout) visit(ctx context.Context, p string, racy time.Time, changed m
 		delete(l.dirs, p)
 		return
 	}
-	if known && i.Identity.Change.Equal(old.change) && !old.change.After(racy) {
+	if known && i.Identity.Change.Equal(old.Change) && !old.Change.After(racy) {
 		return
 	}
 	entries, total, err := h.List(ctx, l.bounds.Entries)
@@ -208,13 +245,13 @@ func (l *Lookout) visit(ctx context.Context, p string, racy time.Time, changed m
 		return
 	}
 	for _, e := range l.matching(i, entries) {
-		if was, ok := l.files[e.Path]; !ok || was != e.Identity {
+		if was, ok := l.files[e.Path]; !ok || !l.same(was, e.Identity) {
 			changed[e.Path] = e
 		}
 	}
 	for _, e := range entries {
 		at := join(p, e.Name)
-		if _, known := l.dirs[at]; known || !e.Mode.IsDir() || l.dirs[p].git && bulk(e.Name) || ctx.Err() != nil {
+		if _, known := l.dirs[at]; known || !e.Mode.IsDir() || l.dirs[p].Git && bulk(e.Name) || ctx.Err() != nil {
 			continue
 		}
 		if was, old := l.apart[at]; !old || was != e.Identity.File {
@@ -232,10 +269,10 @@ func bulk(name string) bool {
 func (l *Lookout) Wrote(ctx context.Context, p string) (f Found, ok bool) {
 	up := filepath.Dir(p)
 	if _, known := l.dirs[up]; !known {
-		l.dirs[up] = dir{git: policy.InGitDir(up), vendored: l.isVendored(up)} // listed by the next look: its change time is none
+		l.dirs[up] = dir{Git: policy.InGitDir(up), Vendored: l.isVendored(up)} // listed by the next look: its change time is none
 	}
 	i, exists := l.stat(ctx, p)
-	if _, match := trigger.Match(l.place(i)); !exists || !match || l.files[p] == i.Identity {
+	if _, match := trigger.Match(l.place(i)); !exists || !match || l.same(l.files[p], i.Identity) {
 		return Found{}, false
 	}
 	f, ok = l.judge(ctx, i)

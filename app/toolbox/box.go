@@ -66,12 +66,13 @@ type Audit interface {
 	Record(r audit.Record) error
 }
 
-// Config is what a Box works with. Audit, Scratch, Images and Sandbox may be nil: nothing is recorded, contents above
+// Config is what a Box works with. Audit, Scratch, Notes, Images and Sandbox may be nil: nothing is recorded, contents above
 // the memory limit are not edited, nothing can be run.
 type Config struct {
 	Policy      *policy.Policy
 	Tree        workspace.Tree // opened on Policy.ToolRoots; the Box does not close it
 	Scratch     workspace.Scratch
+	Notes       workspace.Scratch // durable, and swept after by recovery (app/aftermath); nil: after a crash nothing is known of a run
 	Sandbox     sandbox.Sandbox
 	Images      image.Identifier
 	Clock       clock.Clock
@@ -106,6 +107,7 @@ type Box struct {
 	notes  []string // what the guard has to say, told with the next result
 	blind  bool     // it was told that the lookout did not see everything
 	left   []string // backups that Scratch did not let go of
+	note   note
 	closed bool
 	calls  map[tool.Name]func(context.Context, *job) error
 }
@@ -213,7 +215,7 @@ func (b *Box) tell(r *tool.Result) {
 // Close drops the backups that are still there. The Tree is the caller's.
 func (b *Box) Close() error {
 	b.closed = true
-	return b.dropLeft(context.Background())
+	return errors.Join(b.dropLeft(context.Background()), b.forget(context.Background()))
 }
 
 func (b *Box) now() time.Time {

@@ -2,6 +2,7 @@ package toolbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -28,11 +29,14 @@ func (b *Box) launch(ctx context.Context, j *job, spec sandbox.Spec) error {
 			return err
 		}
 	}
+	if err := b.remember(ctx, j.ref); err != nil {
+		return err
+	}
+	b.note.due = true
 	r, err := b.observe(ctx, j, spec)
 	after := context.WithoutCancel(ctx)
-	swept, unswept := b.git.Sweep(after)
+	swept, first := b.git.Sweep(after)
 	f := fault.From(err)
-	var first error
 	note := func(rec audit.Record) {
 		if e := b.record(rec); first == nil {
 			first = e
@@ -45,12 +49,31 @@ func (b *Box) launch(ctx context.Context, j *job, spec sandbox.Spec) error {
 		}
 		note(audit.Network(b.now(), j.ref, spec.ID, spec.Network, false))
 	}
-	if f != nil {
-		if denial(f) {
-			return b.denied(j, spec.Entry.Path, rights.Execute, f)
-		}
-		return f
+	for _, s := range swept {
+		note(audit.Denied(b.now(), j.ref, "sandbox", s.From, rights.Write, nil))
 	}
+	j.result.Refused += len(swept)
+	if f == nil {
+		b.report(j, spec, r, note)
+	}
+	j.result.Text += b.told(swept)
+	if e := b.survey(after, j); first == nil {
+		first = e
+	}
+	b.note.due = first != nil
+	switch {
+	case f != nil && denial(f):
+		return errors.Join(b.denied(j, spec.Entry.Path, rights.Execute, f), first)
+	case f != nil:
+		return errors.Join(f, first)
+	case r.End == sandbox.EndCancelled:
+		return fault.New(fault.CodeCancelled)
+	}
+	return first
+}
+
+// report accounts for a run that took place: what it did, and what it was refused.
+func (b *Box) report(j *job, spec sandbox.Spec, r sandbox.Result, note func(audit.Record)) {
 	j.result.Effects = append(j.result.Effects, tool.Effect{
 		Kind: tool.EffectRan, Path: spec.Entry.Path, Alias: j.call.Alias,
 		Exit: r.ExitCode, End: string(r.End),
@@ -59,21 +82,8 @@ func (b *Box) launch(ctx context.Context, j *job, spec sandbox.Spec) error {
 	for _, d := range r.Denials {
 		note(audit.SandboxDenied(b.now(), j.ref, spec.ID, d))
 	}
-	if first == nil {
-		first = unswept
-	}
-	for _, s := range swept {
-		note(audit.Denied(b.now(), j.ref, "sandbox", s.From, rights.Write, nil))
-	}
-	j.result.Refused += len(r.Denials) + len(swept)
-	j.result.Text = b.outcome(spec, r) + b.told(swept)
-	if e := b.survey(after, j); first == nil {
-		first = e
-	}
-	if r.End == sandbox.EndCancelled {
-		return fault.New(fault.CodeCancelled)
-	}
-	return first
+	j.result.Refused += len(r.Denials)
+	j.result.Text = b.outcome(spec, r)
 }
 
 // observe runs a Spec and has every flow on record while it happens (LOG-03). A flow that cannot be recorded ends the run.

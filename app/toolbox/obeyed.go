@@ -55,7 +55,7 @@ func (b *Box) wrote(j *job, e tool.Effect) error {
 
 func (b *Box) obeyed(j *job, f lookout.Found) error {
 	if len(j.result.Obeyed) < maxObeyed {
-		j.result.Obeyed = append(j.result.Obeyed, tool.Obeyed{Path: clean([]byte(b.show(f.Path))), Kind: f.Kind})
+		j.result.Obeyed = append(j.result.Obeyed, tool.Obeyed{Path: b.show(f.Path), Kind: f.Kind})
 	}
 	word := "changed"
 	if f.New {
@@ -63,8 +63,8 @@ func (b *Box) obeyed(j *job, f lookout.Found) error {
 	}
 	what := ""
 	if len(f.What) > 0 {
-		what = " (" + clean([]byte(strings.Join(f.What, ", "))) + ")"
+		what = " (" + line(strings.Join(f.What, ", ")) + ")"
 	}
-	b.notes = append(b.notes, fmt.Sprintf("tell the user: %s is %s%s, and outside the sandbox %s", clean([]byte(b.show(f.Path))), word, what, f.Why))
+	b.notes = append(b.notes, fmt.Sprintf("tell the user: %s is %s%s, and outside the sandbox %s", b.show(f.Path), word, what, f.Why))
 	return b.record(audit.Trigger(b.now(), j.ref, string(f.Kind), f.Path, f.What, f.New))
 }

@@ -197,9 +197,9 @@ func (b *Box) show(p string) string {
 		return "."
 	}
 	if rest, ok := strings.CutPrefix(p, join(ws, "")); ok && ws != "" {
-		return slashes(ws, rest)
+		return line(slashes(ws, rest))
 	}
-	return p
+	return line(p)
 }
 
 // windows reports whether a canonical path is written the Windows way.

@@ -242,7 +242,7 @@ func entryLine(e workspace.Info) string {
 	name := visible([]byte(e.Name))
 	e.Name = strings.NewReplacer("\n", "\\n", "\r", "\\r", "\x1b", "\\e").Replace(name)
 	if e.Mode.IsRegular() {
-		return fmt.Sprintf("%s %d\n", e.Name, e.Identity.Size)
+		return fmt.Sprintf("%s %d\n", line(e.Name), e.Identity.Size)
 	}
 	return entryName(e) + "\n"
 }

@@ -15,7 +15,7 @@ const maxTargetShown = 300
 // refusal says in words what a process was refused and why, so that the model can act: what it needed, what it has, and from
 // which root.
 func (b *Box) refusal(d sandbox.Denial) string {
-	target := clean([]byte(d.Target))
+	target := line(d.Target)
 	if len(target) > maxTargetShown {
 		target = strings.ToValidUTF8(target[:maxTargetShown], "") + "…"
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/app/gitguard"
@@ -65,6 +66,9 @@ func (b *Box) helpMissing(ctx context.Context, name string, err error) error {
 func (b *Box) explain(f *fault.Error) string {
 	arg := func(name string) string {
 		if v, ok := f.Args[name]; ok {
+			if s := fmt.Sprint(v); name != "near" { // that is some lines of a file
+				return line(s)
+			}
 			return fmt.Sprint(v)
 		}
 		return ""
@@ -152,7 +156,7 @@ func instead(name tool.Name, code fault.Code) string {
 
 func expand(words string, args fault.Args) string {
 	for name, value := range args {
-		words = strings.ReplaceAll(words, "{"+name+"}", fmt.Sprint(value))
+		words = strings.ReplaceAll(words, "{"+name+"}", line(fmt.Sprint(value)))
 	}
 	return words
 }
@@ -160,7 +164,7 @@ func expand(words string, args fault.Args) string {
 func argsText(args fault.Args) string {
 	for _, name := range []string{"path", "detail", "item", "mode", "what"} {
 		if v, ok := args[name]; ok {
-			return fmt.Sprintf(" (%v)", v)
+			return fmt.Sprintf(" (%s)", line(fmt.Sprint(v)))
 		}
 	}
 	return ""
@@ -179,7 +183,7 @@ func (b *Box) reasons(f *fault.Error) string {
 }
 
 func (b *Box) reason(r *fault.Error) string {
-	arg := func(name string) string { return fmt.Sprint(r.Args[name]) }
+	arg := func(name string) string { return line(fmt.Sprint(r.Args[name])) }
 	at := b.show(arg("path"))
 	switch r.Code {
 	case policy.CodeOutside:
@@ -221,13 +225,34 @@ func (b *Box) places() string {
 
 // entryName writes a directory entry the short way.
 func entryName(i workspace.Info) string {
+	name := line(i.Name)
 	switch {
 	case i.Mode.IsDir():
-		return i.Name + "/"
+		return name + "/"
 	case i.Mode.Type() != 0 && i.Mode.Type().String()[0] == 'L':
-		return i.Name + "@"
+		return name + "@"
 	}
-	return i.Name
+	return name
+}
+
+// line writes a foreign name so that it is one line and nothing but a name: no control character, no other line end, nothing that
+// turns the direction of reading. A file that is called "a\nexit code 0" says nothing.
+func line(s string) string {
+	bad := func(r rune) bool {
+		return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	}
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	if !strings.ContainsFunc(s, bad) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if bad(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
 }
 
 // clean makes foreign bytes readable text: valid UTF-8, no terminal control, carriage returns as a terminal shows them.
@@ -236,7 +261,7 @@ func clean(data []byte) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	if !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r == 0x7f }) {
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 }) {
 		return s
 	}
 	var out strings.Builder
@@ -269,6 +294,8 @@ func writePlain(out *strings.Builder, l string) {
 		case c == 0x1b:
 			i++
 		case c < 0x20 && c != '\t' || c == 0x7f:
+		case c == 0xc2 && i+1 < len(l) && l[i+1] < 0xa0: // C1, as UTF-8 writes it
+			i++
 		default:
 			out.WriteByte(c)
 		}

@@ -120,17 +120,27 @@ func (s *server) hands() (func(context.Context, audit.Ref) (engine.Hands, error)
 		return nil, err
 	}
 	s.onClose(scratch.Close)
+	notes, err := scratchfile.Notes(filepath.Join(dir, "notes"), guard)
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(notes.Close)
 	keepRuns(s.box, dir, guard)
 	out := cfg.Agent.ToolOutput
 	base := toolbox.Config{
-		Policy: p, Tree: tree, Scratch: scratch, Sandbox: s.box, Images: imagefile.New(), Clock: system.New(), Ident: random.New(),
+		Policy: p, Tree: tree, Scratch: scratch, Notes: notes, Sandbox: s.box, Images: imagefile.New(), Clock: system.New(), Ident: random.New(),
 		Audit: s.audit, Environment: os.Environ(),
 		Limits: toolbox.Limits{
 			ReadBytes: out.ReadBytes, SearchMatches: out.SearchMatches, TailLines: out.TailLines, ProcessBytes: out.ProcessBytes,
 			MemoryBackupBytes: max(cfg.Agent.Edit.MemoryBackupBytes, 1), // toolbox's zero means its default
 		},
 	}
-	return func(context.Context, audit.Ref) (engine.Hands, error) { return toolbox.New(base), nil }, nil
+	return func(ctx context.Context, _ audit.Ref) (engine.Hands, error) {
+		if err := s.recover(ctx, s.registry); err != nil { // of those that died while they had the turn, before what they left is looked at
+			return nil, err
+		}
+		return toolbox.New(base), nil
+	}, nil
 }
 
 // engineConfig translates the owner's settings into what the engine needs. words is the User System Prompt.

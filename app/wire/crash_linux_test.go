@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -163,6 +164,115 @@ func TestCrash_SweepEveryJournalStep(t *testing.T) {
 			return
 		}
 	}
+}
+
+// leaving is a Task whose program leaves in the workspace what the owner's own tools would obey, says so, and does not end.
+func leaving() []scripted.Step {
+	return []scripted.Step{
+		{When: planning, Reply: onePlan(map[string]any{"kind": "process", "alias": "sh"})},
+		{When: acting, Reply: scripted.Use(scripted.Tool("run_process", map[string]any{"command": "sh", "args": []string{
+			"-c",
+			"mkdir -p .git/hooks d && echo '#!/bin/sh' > .git/hooks/pre-commit && chmod +x .git/hooks/pre-commit && echo evil > .git/commondir && " +
+				"echo evil > d/.envrc && : > \"$(printf 'd/a\\nb.desktop')\" && : > left.txt && sleep 600",
+		}}))},
+	}
+}
+
+// leave has a server run such a Task and kills the server when the program has done its worst.
+func (p *place) leave(t *testing.T) {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), crashConfig+"="+p.config, crashAt+"=-1")
+	in, err := c.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`+"\n"+
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"agent_run","arguments":{"request":"run"}}}`+"\n")
+	require.Eventually(t, func() bool { _, err := os.Stat(p.at("left.txt")); return err == nil }, 20*time.Second, 5*time.Millisecond)
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait()
+	_ = in.Close()
+}
+
+func (p *place) at(name string) string { return filepath.Join(p.dir, "ws", name) }
+
+// repository makes one without hooks, as its owner has it.
+func (p *place) repository(t *testing.T) {
+	t.Helper()
+	for _, d := range []string{"objects", "refs"} {
+		require.NoError(t, os.MkdirAll(p.at(".git/"+d), 0o755))
+	}
+	for _, f := range []string{"HEAD", "config"} {
+		require.NoError(t, os.WriteFile(p.at(".git/"+f), nil, 0o644))
+	}
+}
+
+// sweptAfter checks that what such a Task left is out of Git's sight, on record and told.
+func (p *place) sweptAfter(t *testing.T, told string) {
+	t.Helper()
+	for _, name := range []string{"hooks", "commondir"} {
+		require.NoFileExists(t, p.at(".git/"+name))
+		require.NoDirExists(t, p.at(".git/"+name))
+		_, err := os.Stat(p.at(".git/" + name + ".refused"))
+		require.NoError(t, err, "nothing is lost")
+		require.Contains(t, told, p.at(".git/"+name+".refused"))
+	}
+	require.Contains(t, told, p.at("d/.envrc"))
+	require.Contains(t, told, p.at("d/a\uFFFDb.desktop"), "a name is one line")
+	require.NotContains(t, told, p.at(".git/config"), "it is the owner's")
+	lines := fmt.Sprint(p.auditLines(t))
+	require.Contains(t, lines, "obeyed_by:environment")
+	require.Contains(t, lines, p.at(".git/hooks"))
+}
+
+// DENY-01, SEC-INV-13, REC-06: what a run left whose end nobody saw is put aside and named by the next start, as after any
+// other run, and nothing is taken for the owner's.
+func TestCrash_WhatARunLeftIsSweptByTheNextStart(t *testing.T) {
+	p := newPlace(t, "", leaving()...)
+	p.repository(t)
+	p.apply(t)
+	p.leave(t)
+	c := p.serve(context.Background(), t)
+	require.NoError(t, c.end())
+	p.sweptAfter(t, c.errs.String())
+
+	require.NoError(t, os.Mkdir(p.at(".git/hooks"), 0o755))
+	c = p.serve(context.Background(), t)
+	require.NoError(t, c.end())
+	require.DirExists(t, p.at(".git/hooks"), "what the owner makes later stays")
+}
+
+// The same when a server that lives already takes over the turn: before it looks at anything.
+func TestCrash_WhatARunLeftIsSweptBeforeAnothersTask(t *testing.T) {
+	p := newPlace(t, "", append(leaving(), scripted.Step{When: planning, Reply: onePlan(map[string]any{"kind": "read", "path": "left.txt"})},
+		scripted.Step{When: acting, Reply: scripted.Say("nothing to do")})...)
+	p.repository(t)
+	p.apply(t)
+	living := p.serve(context.Background(), t)
+	p.leave(t)
+	text := living.tool("agent_run", map[string]any{"request": "go on"})
+	i := strings.Index(text, "Task ID: ")
+	require.GreaterOrEqual(t, i, 0, text)
+	living.finish(text[i+9 : i+45])
+	p.sweptAfter(t, living.errs.String())
+	require.NoError(t, living.end())
+}
+
+// A workspace that is gone, or another one, is not swept: the owner is told.
+func TestCrash_AnotherWorkspaceIsNotSwept(t *testing.T) {
+	p := newPlace(t, "", leaving()...)
+	p.repository(t)
+	p.apply(t)
+	p.leave(t)
+	require.NoError(t, os.Rename(filepath.Join(p.dir, "ws"), filepath.Join(p.dir, "old")))
+	require.NoError(t, os.Mkdir(filepath.Join(p.dir, "ws"), 0o755))
+	p.repository(t)
+	require.NoError(t, os.Mkdir(p.at(".git/hooks"), 0o755))
+	p.apply(t)
+	c := p.serve(context.Background(), t)
+	require.NoError(t, c.end())
+	require.DirExists(t, p.at(".git/hooks"))
+	require.Contains(t, c.errs.String(), filepath.Join(p.dir, "ws")+" is not there any more")
 }
 
 // REC-03, PRC-08: when the server is killed, everything it started dies with it.

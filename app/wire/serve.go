@@ -43,15 +43,16 @@ const closeLimit = 20 * time.Second
 
 // server is everything that runs, in the order it is given back.
 type server struct {
-	eff     admin.Effective
-	box     sandbox.Sandbox
-	err     io.Writer
-	id      string
-	trace   *tracefile.Sink
-	audit   *auditor.Auditor
-	own     instance.Owned
-	engine  *engine.Engine
-	closers []func() error // run last to first
+	eff      admin.Effective
+	box      sandbox.Sandbox
+	err      io.Writer
+	id       string
+	trace    *tracefile.Sink
+	audit    *auditor.Auditor
+	own      instance.Owned
+	registry instance.Registry
+	engine   *engine.Engine
+	closers  []func() error // run last to first
 
 	openJournal instanceflock.OpenJournal
 	served      bool // clients were served; what fails now is no refused start
@@ -131,11 +132,11 @@ func (s *server) open(ctx context.Context) (err error) {
 	if err := s.audit.Record(audit.Enforced(clk.Now(), s.eff.Report)); err != nil {
 		return err
 	}
-	registry := instanceflock.New(stateDir(cfg, "instances"), s.openJournal)
-	if err := s.recover(ctx, registry); err != nil {
+	s.registry = instanceflock.New(stateDir(cfg, "instances"), s.openJournal)
+	if err := s.recover(ctx, s.registry); err != nil {
 		return err
 	}
-	if s.own, err = registry.Own(ctx, s.id); err != nil {
+	if s.own, err = s.registry.Own(ctx, s.id); err != nil {
 		return err
 	}
 	s.onClose(s.retire)

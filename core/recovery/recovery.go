@@ -18,7 +18,7 @@ const (
 )
 
 // Plan returns the resources that were opened and not closed, the youngest first, so that what lies inside something is
-// undone before it.
+// undone before it, and notes after all else: what they have looked for must have no process left that makes more of it.
 //
 //   - An id that was opened again after its close is open again, at its new place in the order.
 //   - Opened twice with equal content is one resource. With other content it is two: nothing is lost.
@@ -47,6 +47,7 @@ func Plan(records []journal.Record) ([]journal.Resource, *fault.Error) {
 		return nil, reasons[0].With(reasons[1:]...)
 	}
 	slices.Reverse(open)
+	slices.SortStableFunc(open, func(a, b journal.Resource) int { return last(a) - last(b) })
 	return open, nil
 }
 
@@ -68,9 +69,16 @@ func check(rec journal.Record, index int) *fault.Error {
 	return nil
 }
 
+func last(r journal.Resource) int {
+	if r.Kind == journal.KindNote {
+		return 1
+	}
+	return 0
+}
+
 func known(k journal.Kind) bool {
 	switch k {
-	case journal.KindFile, journal.KindTree, journal.KindSocket, journal.KindCgroup:
+	case journal.KindFile, journal.KindTree, journal.KindSocket, journal.KindCgroup, journal.KindNote:
 		return true
 	}
 	return false

@@ -112,3 +112,12 @@ func TestPlan_ClosingThePlanLeavesNothing(t *testing.T) {
 		}
 	}
 }
+
+// What looks for what processes left comes when no process is left.
+func TestPlan_NotesComeLast(t *testing.T) {
+	note, group, file := res("n", journal.KindNote, abs("tmp/n")), res("g", journal.KindCgroup, abs("tmp/g")), res("f", journal.KindFile, abs("tmp/f"))
+	later := res("m", journal.KindNote, abs("tmp/m"))
+	plan, f := recovery.Plan([]journal.Record{open(group), open(note), open(file), open(later)})
+	require.Nil(t, f)
+	assert.Equal(t, []journal.Resource{file, group, later, note}, plan)
+}

@@ -18,6 +18,7 @@ const (
 	KindTree   Kind = "tree"   // a temporary directory of ours: remove with its content, never through a symlink
 	KindSocket Kind = "socket" // unlink
 	KindCgroup Kind = "cgroup" // kill what is in it, rmdir
+	KindNote   Kind = "note"   // a file of ours with what to look for after a run that nobody saw end: look, then unlink
 )
 
 // Resource names one thing that must not remain.

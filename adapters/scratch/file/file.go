@@ -1,6 +1,8 @@
 // Package file is the Scratch of ports/workspace on disk (EDT-01, PRF-02): old contents, kept outside the workspace while an
 // edit is checked, in a directory of ours. Every file is recorded by the Guard before it exists, is readable by its owner
 // alone, and is gone after Drop, Close or recovery. The package never touches anything else in that directory.
+//
+// Notes is the same for what recovery has to read before it removes it: durable, and on record as journal.KindNote.
 package file
 
 import (
@@ -14,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/agent-mcp/agent-mcp/adapters/internal/hostfile"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/journal"
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
@@ -26,6 +29,8 @@ type Scratch struct {
 	root  *os.Root
 	dir   string
 	guard journal.Guard
+	kind  journal.Kind
+	sync  bool // a content is on the disk when Keep returns
 
 	mu   sync.Mutex
 	kept map[string]journal.Resource
@@ -36,6 +41,16 @@ var _ workspace.Scratch = (*Scratch)(nil)
 // New opens dir, an absolute canonical path, and makes it (0700) when it is missing. guard may be nil: then a crash leaves files
 // behind. workspace.CodeRootInvalid when dir is a symlink or no directory.
 func New(dir string, guard journal.Guard) (*Scratch, error) {
+	return open(dir, guard, journal.KindFile, false)
+}
+
+// Notes is New for contents that outlive a crash: when Keep returns, both the content and its record are durable, and the next
+// start's recovery is told of every one that was not dropped. What Keep did not finish may be cut short.
+func Notes(dir string, guard journal.Guard) (*Scratch, error) {
+	return open(dir, guard, journal.KindNote, true)
+}
+
+func open(dir string, guard journal.Guard, kind journal.Kind, sync bool) (*Scratch, error) {
 	if !filepath.IsAbs(dir) || filepath.Clean(dir) != dir {
 		return nil, fault.New(workspace.CodeRootInvalid, "path", dir)
 	}
@@ -53,7 +68,7 @@ func New(dir string, guard journal.Guard) (*Scratch, error) {
 	if err != nil {
 		return nil, coded(err, dir)
 	}
-	return &Scratch{root: root, dir: dir, guard: guard, kept: map[string]journal.Resource{}}, nil
+	return &Scratch{root: root, dir: dir, guard: guard, kind: kind, sync: sync, kept: map[string]journal.Resource{}}, nil
 }
 
 // Keep implements workspace.Scratch. On failure nothing is left.
@@ -68,7 +83,7 @@ func (s *Scratch) Keep(ctx context.Context, data []byte) (string, error) {
 	var res journal.Resource
 	if s.guard != nil {
 		var err error
-		if res, err = s.guard.Open(ctx, journal.KindFile, path); err != nil {
+		if res, err = s.guard.Open(ctx, s.kind, path); err != nil {
 			return "", err
 		}
 	}
@@ -98,7 +113,13 @@ func (s *Scratch) write(ctx context.Context, name string, data []byte) (err erro
 		}
 		data = data[n:]
 	}
-	return nil
+	if !s.sync {
+		return nil
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	return hostfile.SyncDir(s.dir)
 }
 
 // Load implements workspace.Scratch. workspace.CodeNotFound for a name that Keep did not give, or that was dropped.
@@ -138,8 +159,11 @@ func (s *Scratch) Drop(ctx context.Context, name string) error {
 	return nil
 }
 
-// Close drops everything that is still kept. The directory stays.
+// Close drops everything that is still kept, but for Notes: what was not dropped is the next start's. The directory stays.
 func (s *Scratch) Close() error {
+	if s.kind == journal.KindNote {
+		return s.root.Close()
+	}
 	s.mu.Lock()
 	names := make([]string, 0, len(s.kept))
 	for n := range s.kept {

@@ -137,3 +137,35 @@ func TestScratch_Faults(t *testing.T) {
 		require.NoError(t, s.Close())
 	}
 }
+
+// REC-06: a note is on record as one, and stays for the next start until it is dropped.
+func TestNotes_StayUntilDropped(t *testing.T) {
+	scratchtest.Run(t, func(t *testing.T) (workspace.Scratch, func() int) {
+		dir := base(t)
+		s, err := file.Notes(dir, nil)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, s.Close()) })
+		return s, func() int { return count(t, dir) }
+	})
+	dir := base(t)
+	var kinds []journal.Kind
+	s, err := file.Notes(dir, opened(func(k journal.Kind) { kinds = append(kinds, k) }))
+	require.NoError(t, err)
+	_, err = s.Keep(t.Context(), []byte("stays"))
+	require.NoError(t, err)
+	gone, err := s.Keep(t.Context(), []byte("goes"))
+	require.NoError(t, err)
+	require.NoError(t, s.Drop(t.Context(), gone))
+	require.NoError(t, s.Close())
+	assert.Equal(t, 1, count(t, dir))
+	assert.Equal(t, []journal.Kind{journal.KindNote, journal.KindNote}, kinds)
+}
+
+// opened is a Guard that is told of kinds.
+type opened func(journal.Kind)
+
+func (o opened) Open(_ context.Context, k journal.Kind, _ string) (journal.Resource, error) {
+	o(k)
+	return journal.Resource{}, nil
+}
+func (opened) Close(context.Context, journal.Resource) error { return nil }
