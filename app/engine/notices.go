@@ -26,6 +26,7 @@ const (
 	keyByPython      text.Key = "obeyed.python"
 	keyByAutomation  text.Key = "obeyed.automation"
 	keyByDesktop     text.Key = "obeyed.desktop"
+	keyByHidden      text.Key = "obeyed.hidden"
 )
 
 const (
@@ -46,6 +47,7 @@ var obeyedKeys = map[string]text.Key{
 	string(trigger.Python):      keyByPython,
 	string(trigger.Automation):  keyByAutomation,
 	string(trigger.Desktop):     keyByDesktop,
+	string(trigger.Hidden):      keyByHidden,
 }
 
 // notices tells how much was refused (what it was is in the Audit Log: no sandbox details here), and which files of the

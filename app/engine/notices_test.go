@@ -19,7 +19,7 @@ import (
 func TestStatus_TellsWhatTheOwnerShouldKnow(t *testing.T) {
 	kinds := []trigger.Kind{
 		trigger.Git, trigger.Environment, trigger.Editor, trigger.Debugger, trigger.Container, trigger.Hooks, trigger.Packages, trigger.Build,
-		trigger.Python, trigger.Automation, trigger.Desktop,
+		trigger.Python, trigger.Automation, trigger.Desktop, trigger.Hidden,
 	}
 	for lang, want := range map[string][]string{
 		"en": {"Accesses that your rules refused: 3.", "look at these files", "(60):", "  sub/0/.envrc\uFFFD: Git runs it, or programs that it names", "… and 40 more; the audit log has them all."},

@@ -54,6 +54,7 @@ type Guard struct {
 	refuse []string // what is to be put aside
 	found  []string // what stays as it is
 	seen   func(dir workspace.Info, entries []workspace.Info)
+	left   []string // of absent: what the last Sweep could not put aside
 	absent []string // what a Git directory may not get from a process: missing when the Task started
 }
 
@@ -130,7 +131,7 @@ func (g *Guard) Present(ctx context.Context) []string {
 // arrived moves what the owner made since the last look from what may not appear to what stays as it is.
 func (g *Guard) arrived(ctx context.Context) {
 	g.absent = slices.DeleteFunc(g.absent, func(p string) bool {
-		if !g.exists(ctx, p) {
+		if slices.Contains(g.left, p) || !g.exists(ctx, p) { // what could not be put aside is not the owner's
 			return false
 		}
 		g.found = append(g.found, p)
@@ -141,12 +142,22 @@ func (g *Guard) arrived(ctx context.Context) {
 
 // exists reports whether a path, itself when it is a symlink, is there under that very name.
 func (g *Guard) exists(ctx context.Context, p string) bool {
+	there, err := g.there(ctx, p)
+	return err == nil && there
+}
+
+// there is exists; its error is that nobody can tell.
+func (g *Guard) there(ctx context.Context, p string) (bool, error) {
 	h, err := g.entry(ctx, p)
-	if err != nil {
-		return false
+	switch fault.CodeOf(err) {
+	case workspace.CodePermission, workspace.CodeFailed, fault.CodeCancelled, fault.CodeTimeout:
+		return false, err
+	}
+	if err != nil { // its directory is gone, or is none
+		return false, nil
 	}
 	defer h.Close() //nolint:errcheck // nothing was written
-	return h.Info().Exists && h.Info().Path == p
+	return h.Info().Exists && h.Info().Path == p, nil
 }
 
 // entry resolves a path without following a symlink at its end, where the tree can.

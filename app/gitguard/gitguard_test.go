@@ -144,6 +144,28 @@ func TestSweep_NamesThatAreTaken(t *testing.T) {
 	assert.Equal(t, "evil", tree.Snapshot()[swept[0].To+"/pre-commit"])
 }
 
+// DENY-01: what an earlier Task's process moved away makes a repository no other thing.
+func TestFind_ARepositoryThatWasTakenApart(t *testing.T) {
+	for _, away := range []string{"HEAD", "objects", "refs", "HEAD refs", "objects HEAD", "objects refs"} {
+		tree := mem.New("/w", "/docs")
+		for _, dir := range []string{"/w/bare", "/w/plain/.git"} {
+			for _, f := range []string{"HEAD", "config", "hooks/x", "objects/a", "refs/b"} {
+				if !slices.Contains(strings.Fields(away), strings.Split(f, "/")[0]) {
+					tree.Put(dir+"/"+f, "", 0)
+				}
+			}
+		}
+		g := gitguard.New(tree, rules(t, "/w"), gitguard.Bounds{})
+		found, err := g.Find(context.Background())
+		require.NoError(t, err)
+		assert.Equal(t, []string{"/w/bare/config", "/w/bare/hooks", "/w/plain/.git/config", "/w/plain/.git/hooks"}, found.Protect, away)
+		tree.Put("/w/plain/.git/commondir", "/w/evil", 0)
+		swept, err := g.Sweep(context.Background())
+		require.NoError(t, err)
+		assert.Len(t, swept, 1, away)
+	}
+}
+
 // FS-05: where the owner gave no right to write, nothing is renamed; it is reported and led nowhere all the same.
 func TestPutAside_LeavesWhatMayNotBeWritten(t *testing.T) {
 	tree := mem.New("/w", "/docs")

@@ -25,18 +25,57 @@ type Aside struct{ From, To string }
 // none when it started. What exists, the sandbox keeps; it cannot keep a name from being made in a directory where Git
 // itself makes files, and nothing is put there to hold the place. Nothing is lost: it could be the owner's own.
 func (g *Guard) Sweep(ctx context.Context) (done []Aside, err error) {
+	g.left = nil
 	for _, p := range g.absent {
-		if !g.exists(ctx, p) {
+		there, e := g.there(ctx, p)
+		if denied(e) { // a process may have closed its directory behind it
+			if e = g.reclaim(ctx, g.above(p)); e == nil {
+				there, e = g.there(ctx, p)
+			}
+		}
+		to := ""
+		if e == nil && there {
+			if to, e = g.putAside(ctx, p); denied(e) && g.reclaim(ctx, g.above(p)) == nil {
+				to, e = g.putAside(ctx, p)
+			}
+		}
+		if e != nil {
+			g.left, err = append(g.left, p), e
 			continue
 		}
-		to, e := g.putAside(ctx, p)
-		if e != nil {
-			err = e
+		if !there {
 			continue
 		}
 		done = append(done, Aside{From: p, To: to})
 	}
 	return done, err
+}
+
+func denied(err error) bool { return errors.Is(err, fault.New(workspace.CodePermission)) }
+
+func (g *Guard) above(p string) string {
+	up, _ := split(p)
+	return up
+}
+
+// reclaim gives this user back a directory of the owner's Git, and what leads to it, that a process closed.
+func (g *Guard) reclaim(ctx context.Context, dir string) error {
+	h, err := g.entry(ctx, dir)
+	if denied(err) {
+		if err = g.reclaim(ctx, g.above(dir)); err == nil {
+			h, err = g.entry(ctx, dir)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	defer h.Close() //nolint:errcheck // nothing was written
+	r, ok := h.(workspace.Reclaimer)
+	switch i := h.Info(); {
+	case !ok || !i.Mode.IsDir() || i.Path != dir || i.Mode.Perm()&0o700 == 0o700:
+		return nil
+	}
+	return r.Reclaim(ctx)
 }
 
 // PutAside renames one of Found.Refused out of Git's sight and returns the new path. Where that fails, also because the owner

@@ -27,6 +27,7 @@ type walk struct {
 	listed  int  // directories listed, of Bounds.Dirs
 	asked   int  // directories asked for a ".git", of Bounds.Far
 	crowded bool // there are more directories than may be listed, so those with a ".git" go first
+	shut    int  // directories that cannot be listed
 	unseen  int  // names that listings left out
 
 	found  []string
@@ -120,6 +121,7 @@ func (w *walk) dir(ctx context.Context, v visit) {
 	}
 	entries, total, err := h.List(ctx, w.bounds.Entries)
 	if err != nil {
+		w.closed(v, h.Info(), err)
 		return
 	}
 	if w.Guard.seen != nil {
@@ -148,6 +150,22 @@ func (w *walk) dir(ctx context.Context, v visit) {
 			w.enqueue(ctx, visit{p, git})
 		}
 	}
+}
+
+// maxClosed bounds the directories that are kept as they are because they cannot be listed.
+const maxClosed = 1000
+
+// closed keeps a directory that cannot be listed as it is, whole: a process, which is the same user, could open it, give the Git
+// directories in it what they obey, and close it again.
+func (w *walk) closed(v visit, i workspace.Info, err error) {
+	if !denied(err) || i.Path == i.Root || !v.git && w.shut >= maxClosed {
+		w.unseen++
+		return
+	}
+	if !v.git {
+		w.shut++
+	}
+	w.found = append(w.found, v.path)
 }
 
 // dotGit notes a ".git" that is a file or a symlink and visits what any leads to.
@@ -216,7 +234,8 @@ func has(entries []workspace.Info, name string) bool {
 
 // missing notes what a Git directory does not have: a process that makes it would have the owner's Git run its programs.
 func (w *walk) missing(dir string, entries []workspace.Info) {
-	if !has(entries, "HEAD") {
+	_, name := split(dir)
+	if !strings.EqualFold(name, ".git") && !bare(entries) && !has(entries, "HEAD") {
 		return // "modules", "info" and the like
 	}
 	for _, name := range policy.GuardedNames() {
@@ -282,14 +301,17 @@ func bulk(name string) bool {
 	return name == "objects" || name == "refs" || name == "logs" || name == "lfs"
 }
 
-// bare recognises a Git directory whatever its name, as Git does: HEAD, objects and refs.
+// bare recognises a Git directory whatever its name, by HEAD, objects and refs as Git does. Not all of them have to be there: a
+// process of an earlier Task may have moved one away, to bring it back when it has written the hooks.
 func bare(entries []workspace.Info) bool {
-	found := 0
+	found, obeyed := 0, 0
 	for _, e := range entries {
 		switch {
-		case e.Name == "HEAD" && e.Mode.IsRegular(), e.Name == "objects" && e.Mode.IsDir(), e.Name == "refs" && e.Mode.IsDir():
+		case e.Name == "HEAD" && !e.Mode.IsDir(), e.Name == "objects" && !e.Mode.IsRegular(), e.Name == "refs" && !e.Mode.IsRegular():
 			found++
+		case e.Name == "config" && !e.Mode.IsDir(), e.Name == "hooks" && !e.Mode.IsRegular():
+			obeyed++
 		}
 	}
-	return found == 3
+	return found > 1 || found == 1 && obeyed == 2
 }

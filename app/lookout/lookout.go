@@ -222,21 +222,27 @@ func (l *Lookout) After(ctx context.Context) (found []Found, unseen int, err err
 func (l *Lookout) visit(ctx context.Context, p string, racy time.Time, changed map[string]workspace.Info) {
 	h, err := l.entry(ctx, p)
 	if err != nil {
+		if code := fault.CodeOf(err); code != workspace.CodeNotFound && code != workspace.CodeNotDirectory {
+			l.unseen++
+		}
 		delete(l.dirs, p)
 		return
 	}
-	defer h.Close() //nolint:errcheck // nothing was written
 	i := h.Info()
 	old, known := l.dirs[p]
 	if !i.Exists || i.Path != p || !i.Mode.IsDir() {
+		_ = h.Close()
 		delete(l.dirs, p)
 		return
 	}
 	if known && i.Identity.Change.Equal(old.Change) && !old.Change.After(racy) {
+		_ = h.Close()
 		return
 	}
 	entries, total, err := h.List(ctx, l.bounds.Entries)
+	_ = h.Close() // a tree may be deeper than there are descriptors
 	if err != nil {
+		l.closed(i, err, changed)
 		return
 	}
 	l.unseen += total - len(entries)
@@ -257,6 +263,22 @@ func (l *Lookout) visit(ctx context.Context, p string, racy time.Time, changed m
 		if was, old := l.apart[at]; !old || was != e.Identity.File {
 			l.visit(ctx, at, racy, changed)
 		}
+	}
+}
+
+// closed notes a directory that cannot be listed. Whoever knows the names in it can still use them, and so can the owner's tools.
+func (l *Lookout) closed(i workspace.Info, err error, changed map[string]workspace.Info) {
+	if fault.CodeOf(err) != workspace.CodePermission {
+		l.unseen++
+		return
+	}
+	if _, known := l.dirs[i.Path]; !known && len(l.dirs) >= l.bounds.Dirs {
+		l.unseen++
+		return
+	}
+	l.dirs[i.Path] = dir{Git: policy.InGitDir(i.Path) || l.dirs[filepath.Dir(i.Path)].Git, Vendored: l.isVendored(i.Path)} // tried again by the next look
+	if was, ok := l.files[i.Path]; !ok || !l.same(was, i.Identity) {
+		changed[i.Path] = i
 	}
 }
 
@@ -282,6 +304,9 @@ func (l *Lookout) Wrote(ctx context.Context, p string) (f Found, ok bool) {
 
 // judge reads a file that the table knows.
 func (l *Lookout) judge(ctx context.Context, i workspace.Info) (Found, bool) {
+	if i.Mode.IsDir() { // it was found closed, or is a directory by now
+		return Found{Path: i.Path, Kind: trigger.Hidden, Why: trigger.WhyHidden, New: true}, i.Mode.Perm()&0o500 != 0o500
+	}
 	rule, ok := trigger.Match(l.place(i))
 	if !ok {
 		return Found{}, false

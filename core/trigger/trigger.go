@@ -28,7 +28,11 @@ const (
 	Python      Kind = "python"     // run when Python starts there
 	Automation  Kind = "automation" // run elsewhere, with its secrets, once pushed
 	Desktop     Kind = "desktop"    // started by a click
+	Hidden      Kind = "hidden"     // a directory that cannot be listed: whatever lies in it
 )
+
+// WhyHidden says what obeys what lies in a directory that cannot be listed.
+const WhyHidden = "programs find files in it by name, though it cannot be listed; what lies in it was not looked at"
 
 // Rule is one line of the table.
 type Rule struct {

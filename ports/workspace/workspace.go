@@ -28,6 +28,13 @@ type EntryResolver interface {
 	ResolveEntry(ctx context.Context, path string) (Handle, error)
 }
 
+// Reclaimer is a Handle on a directory whose mode may have been taken from its owner: by a program that ran as the same user. It is
+// for clean-up after such a program, never for what the owner keeps closed.
+type Reclaimer interface {
+	// Reclaim gives the owner of the directory every right on it; other bits stay. CodeNotDirectory, CodePermission.
+	Reclaim(ctx context.Context) error
+}
+
 // Handle is one resolved place: its parent directory is pinned, and so is the object itself when it exists.
 type Handle interface {
 	Info() Info

@@ -34,7 +34,10 @@ type Handle struct {
 	closed bool
 }
 
-var _ workspace.Handle = (*Handle)(nil)
+var (
+	_ workspace.Handle    = (*Handle)(nil)
+	_ workspace.Reclaimer = (*Handle)(nil)
+)
 
 var sequence atomic.Uint64
 
@@ -96,6 +99,22 @@ func (h *Handle) Close() error {
 		h.parent.close()
 	}
 	return nil
+}
+
+// Reclaim implements workspace.Reclaimer.
+func (h *Handle) Reclaim(ctx context.Context) error {
+	end, err := h.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if h.pin == nil || !h.meta.mode.IsDir() {
+		return refuse(workspace.CodeNotDirectory, h.path)
+	}
+	if err = h.pin.reclaim(); err == nil {
+		h.meta, err = h.pin.meta()
+	}
+	return coded(err, h.path)
 }
 
 // begin locks the handle for one operation.

@@ -89,6 +89,14 @@ func (p namedPin) into() (dir, error) { return p.dir() }
 
 func (p namedPin) dup() (pin, error) { return p, nil }
 
+func (p namedPin) reclaim() error {
+	perm := p.info.Mode()&^fs.ModeType | 0o700
+	if p.path != "" {
+		return escape(os.Chmod(p.path, perm))
+	}
+	return escape(p.in.root.Chmod(p.name, perm)) // of a swapped symlink it stays within the tree
+}
+
 func (p namedPin) writable() error {
 	f, err := p.in.root.OpenFile(p.name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

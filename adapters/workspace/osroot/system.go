@@ -23,6 +23,7 @@ type pin interface {
 	into() (dir, error)      // dir, and the pin is closed
 	writable() error         // nil, or why the process may not write the file
 	dup() (pin, error)
+	reclaim() error // gives the owner of a directory every right on it
 	close()
 }
 

@@ -65,6 +65,8 @@ func (p pinned) dup() (pin, error) {
 	return pinned{fd}, err
 }
 
+func (p pinned) reclaim() error { return p.fd.Reclaim() }
+
 func (p pinned) writable() error { return p.fd.Writable() }
 
 func (p pinned) close() { _ = p.fd.Close() }

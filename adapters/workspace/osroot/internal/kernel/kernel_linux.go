@@ -87,11 +87,27 @@ func (d FD) Claim(name string) (FD, error) {
 	if err != nil {
 		return None, err
 	}
-	if s, err := fd.Stat(); err == nil && s.Mode.Perm()&0o700 != 0o700 {
-		// A pinned descriptor cannot be chmod'ed itself, see open(2) under O_PATH; its name in /proc can.
-		_ = unix.Chmod("/proc/self/fd/"+strconv.Itoa(int(fd)), 0o700)
-	}
+	_ = fd.Reclaim()
 	return fd, nil
+}
+
+// Reclaim gives the owner every right on a pinned directory, and leaves the other bits.
+func (d FD) Reclaim() error {
+	s, err := d.Stat()
+	if err != nil || s.Mode.Perm()&0o700 == 0o700 {
+		return err
+	}
+	bits := uint32(s.Mode.Perm()) | 0o700
+	for _, b := range []struct {
+		mode fs.FileMode
+		bit  uint32
+	}{{fs.ModeSetuid, unix.S_ISUID}, {fs.ModeSetgid, unix.S_ISGID}, {fs.ModeSticky, unix.S_ISVTX}} {
+		if s.Mode&b.mode != 0 {
+			bits |= b.bit
+		}
+	}
+	// A pinned descriptor cannot be chmod'ed itself, see open(2) under O_PATH; its name in /proc can.
+	return unix.Chmod("/proc/self/fd/"+strconv.Itoa(int(d)), bits)
 }
 
 // Dup returns another descriptor of the same object.
