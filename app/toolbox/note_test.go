@@ -138,10 +138,23 @@ func TestNames_AreOneLine(t *testing.T) {
 		return r, nil
 	}
 	for _, c := range []tool.Call{
-		{Name: tool.Search, Pattern: "match", Path: "."}, {Name: tool.List, Path: "."}, {Name: tool.List, Path: "d"}, {Name: tool.Read, Path: "d/none"}, run(),
-		{Name: tool.Write, Path: "d/" + evil, Content: "y"}, {Name: tool.Mkdir, Path: evil}, {Name: tool.Rmdir, Path: evil}, {Name: tool.Move, Path: evil, Dest: "d/" + evil},
-		{Name: tool.Read, Path: evil}, {Name: tool.Patch, Path: "d/" + evil, Old: "no", New: "z"}, {Name: tool.Run, Alias: "/w/" + evil}, {Name: tool.Run, Alias: evil},
-		{Name: tool.Remove, Path: "d/" + evil}, {Name: tool.Read, Path: "/etc/" + evil}, {Name: tool.Search, Pattern: "(", Path: evil}, {Name: tool.List, Path: "none/" + evil},
+		{Name: tool.Search, Pattern: "match", Path: "."},
+		{Name: tool.List, Path: "."},
+		{Name: tool.List, Path: "d"},
+		{Name: tool.Read, Path: "d/none"},
+		run(),
+		{Name: tool.Write, Path: "d/" + evil, Content: "y"},
+		{Name: tool.Mkdir, Path: evil},
+		{Name: tool.Rmdir, Path: evil},
+		{Name: tool.Move, Path: evil, Dest: "d/" + evil},
+		{Name: tool.Read, Path: evil},
+		{Name: tool.Patch, Path: "d/" + evil, Old: "no", New: "z"},
+		{Name: tool.Run, Alias: "/w/" + evil},
+		{Name: tool.Run, Alias: evil},
+		{Name: tool.Remove, Path: "d/" + evil},
+		{Name: tool.Read, Path: "/etc/" + evil},
+		{Name: tool.Search, Pattern: "(", Path: evil},
+		{Name: tool.List, Path: "none/" + evil},
 	} {
 		r := b.do(c)
 		for l := range strings.Lines(r.Text) {
