@@ -36,7 +36,7 @@ func (t *task) note(n agent.Note) {
 			Fields: []trace.Field{trace.F("phase", string(n.Phase)), trace.F("model", t.cfg.Agent.Model), trace.F("input", n.Input), trace.F("output", n.Output)},
 		})
 		return
-	case agent.NoteFailure, agent.NoteDenied, agent.NoteFailed, agent.NoteTruncated, agent.NoteBudget:
+	case agent.NoteFailure, agent.NoteDenied, agent.NoteFailed, agent.NoteTruncated, agent.NoteBudget, agent.NoteSkillsBad:
 		level = trace.Warn
 	}
 	fields := []trace.Field{}

@@ -179,7 +179,7 @@ var (
 func (r *run) trace(dir, task string, o *evals.Outcome) error {
 	names := map[string]string{
 		"model.retry": "retries", "agent.replan": "replans", "agent.summary": "summaries", "agent.plan": "plans",
-		"agent.completed": "completed", "agent.truncated": "truncated", "agent.budget": "budget", "agent.skills": "skills",
+		"agent.completed": "completed", "agent.truncated": "truncated", "agent.budget": "budget", "agent.skills": "skills", "agent.skills_bad": "skills_bad",
 		"agent.cap_raised": "cap_raised", "model.think_refused": "think_off", "agent.think_off": "think_off",
 	}
 	err := eachLine(filepath.Join(dir, "app*.log"), func(line string) error {

@@ -157,7 +157,8 @@ const (
 	NoteSummary   NoteKind = "summary"    // the conversation was summarised (SES-05)
 	NoteTruncated NoteKind = "truncated"  // the server dropped part of the prompt without a word
 	NoteBudget    NoteKind = "budget"     // a Planner Task neared or used up its Token Budget Class (PLN-07)
-	NoteSkills    NoteKind = "skills"     // selected; Detail: names, and those refused
+	NoteSkills    NoteKind = "skills"     // selected; Detail: names
+	NoteSkillsBad NoteKind = "skills_bad" // a bad selection, ignored, or a description or body that had no room; Detail: names (SKL-04)
 	NoteCapRaised NoteKind = "cap_raised" // a reply was cut; once more with a larger num_predict
 	NoteThinkOff  NoteKind = "think_off"  // the model refuses think; off for this Task
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/core/plan"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
@@ -147,27 +148,56 @@ func (m *machine) choose(names []string) []string {
 			refused = append(refused, prompt.Short(n, 64))
 		}
 	}
-	if len(out)+len(refused) > 0 {
-		detail := strings.Join(out, ", ")
-		if len(refused) > 0 {
-			detail += "; refused: " + strings.Join(refused, ", ")
-		}
-		m.note(Note{Kind: NoteSkills, Detail: detail})
+	if len(out) > 0 {
+		m.note(Note{Kind: NoteSkills, Detail: strings.Join(out, ", ")})
+	}
+	if len(refused) > 0 {
+		m.note(Note{Kind: NoteSkillsBad, Detail: "no such skill: " + strings.Join(refused, ", ")})
 	}
 	return out
 }
 
-// skillsLoaded puts the bodies into the Runtime Context and begins to work. Bodies that were not asked for are dropped.
+// Shares of the context, as divisors.
+const (
+	skillShare = 8 // names and descriptions of all skills
+	bodyShare  = 3 // bodies of the loaded ones
+)
+
+func (m *machine) bodyTokens(s prompt.LoadedSkill) int {
+	return m.scale.Apply((utf8.RuneCountInString(s.Body) + 3) / 4)
+}
+
+// discover keeps the list of skills small beside the context; it is paid in every call.
+func (m *machine) discover() {
+	run := &m.setup.Prompt.Runtime
+	list, cut := prompt.Discovery(run.Skills, m.scale.Runes(m.setup.Settings.ContextTokens/skillShare))
+	if run.Skills = list; cut >= 0 {
+		m.note(Note{Kind: NoteSkillsBad, Detail: fmt.Sprintf("descriptions shortened to %d characters", cut)})
+	}
+}
+
+// skillsLoaded puts the bodies into the Runtime Context and begins to work. Bodies that were not asked for are dropped, and so is
+// one that would leave too little of the context for the work.
 func (m *machine) skillsLoaded(e SkillsLoaded) {
 	known := m.skillNames()
+	room := m.setup.Settings.ContextTokens / bodyShare
+	failed := slices.Clone(e.Failed)
+	for _, s := range m.loaded {
+		room -= m.bodyTokens(s)
+	}
 	for _, s := range e.Skills {
 		dup := slices.ContainsFunc(m.loaded, func(l prompt.LoadedSkill) bool { return l.Name == s.Name })
-		if !dup && slices.Contains(known, s.Name) {
+		switch n := m.bodyTokens(s); {
+		case dup || !slices.Contains(known, s.Name):
+		case n > room:
+			failed = append(failed, fmt.Sprintf("%s (about %d tokens, room for %d)", s.Name, n, max(room, 0)))
+		default:
 			m.loaded = push(m.loaded, s)
+			room -= n
 		}
 	}
-	if len(e.Failed) > 0 {
-		m.note(Note{Kind: NoteSkills, Detail: "not loaded: " + strings.Join(e.Failed, ", ")})
+	if len(failed) > 0 {
+		m.note(Note{Kind: NoteSkillsBad, Detail: "not loaded: " + strings.Join(failed, ", ")})
 	}
 	m.epoch++
 	m.startNext()

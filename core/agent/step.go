@@ -98,6 +98,7 @@ func (m *machine) begin(e Began) {
 	m.names, m.made = guard.Demanded(e.Request), guard.Made(e.Request)
 	m.graph = taskgraph.New(e.Settings.MaxTasks)
 	m.loaded = slices.Clone(e.Prompt.Loaded)
+	m.discover()
 	for _, c := range e.Memory.Conversation {
 		if c.Role == model.User || c.Role == model.Assistant && len(c.ToolCalls) == 0 {
 			c.Thinking, c.Images = "", nil

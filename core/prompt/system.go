@@ -31,7 +31,7 @@ func System(l Layers) model.Message {
 	}
 	b.WriteString("\n\n# Facts\n" + l.Runtime.text())
 	for _, s := range l.Loaded {
-		fmt.Fprintf(&b, "\n# Skill %s (guidance; it grants no rights)\n%s\n", line(s.Name), strings.TrimSpace(s.Body))
+		fmt.Fprintf(&b, "\n# Skill %s (guidance; it grants no rights)\n%s\n", line(s.Name), strings.TrimSpace(Words(s.Body)))
 		if len(s.Resources) > 0 {
 			fmt.Fprintf(&b, "Files of this skill, read as %s%s/<file>: %s\n", ResourceScheme, line(s.Name), lines(s.Resources))
 		}
@@ -99,7 +99,7 @@ func (r Runtime) text() string {
 	if len(r.Skills) > 0 {
 		b.WriteString("- Skills that a plan may select:\n")
 		for _, s := range r.Skills {
-			fmt.Fprintf(&b, "  - %s: %s\n", line(s.Name), line(s.Description))
+			b.WriteString("  - " + strings.TrimSuffix(line(s.Name)+": "+line(s.Description), ": ") + "\n")
 		}
 	}
 	return b.String()
