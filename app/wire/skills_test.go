@@ -38,8 +38,10 @@ func TestAdmin_SkillsThatRefuse(t *testing.T) {
 			putFile(t, dir+"/one/b/SKILL.md", "---\nname: b\ndescription: Use when: asked\n---\n")
 		}, skill.CodeInvalid, skill.CodeNeedsQuotes},
 		"name differs": {func(t *testing.T, dir string) { putFile(t, dir+"/one/b/SKILL.md", good) }, skill.CodeInvalid, skill.CodeNameDiffers},
-		"bad name":     {func(t *testing.T, dir string) { putFile(t, dir+"/one/b--b/SKILL.md", "---\nname: b--b\ndescription: x\n---\n") }, skill.CodeInvalid, skill.CodeBadName},
-		"twice":        {func(t *testing.T, dir string) { putFile(t, dir+"/two/a/SKILL.md", good) }, skill.CodeInvalid, skill.CodeDuplicate},
+		"bad name": {func(t *testing.T, dir string) {
+			putFile(t, dir+"/one/b--b/SKILL.md", "---\nname: b--b\ndescription: x\n---\n")
+		}, skill.CodeInvalid, skill.CodeBadName},
+		"twice": {func(t *testing.T, dir string) { putFile(t, dir+"/two/a/SKILL.md", good) }, skill.CodeInvalid, skill.CodeDuplicate},
 		"above 1 MiB": {func(t *testing.T, dir string) {
 			putFile(t, dir+"/one/b/SKILL.md", "---\nname: b\ndescription: x\n---\n"+strings.Repeat("x", 1<<20))
 		}, skills.CodeUnreadable, skills.CodeTooLarge},
