@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,11 +24,12 @@ type process struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
+	url string // "" = stdio
 	n   int
 }
 
 // program builds agent-mcp once and applies a configuration whose model only talks.
-func program(b *testing.B) (exe, config string) {
+func program(b *testing.B, more string) (exe, config string) {
 	b.Helper()
 	dir, err := filepath.EvalSymlinks(b.TempDir())
 	must(b, err)
@@ -50,7 +52,7 @@ ollama: {base_url: %q, model: "m:latest"}
 sandbox:
   workspace: ./ws
   execution: {entries: [{alias: sh, path: /bin/sh}]}
-`, srv.URL)), 0o600))
+%s`, srv.URL, more)), 0o600))
 	box := newSandbox()
 	defer func() { _ = box.Close() }()
 	_, err = Admin(Catalog, box, strings.NewReader(""), io.Discard, false).Apply(context.Background(), service.ApplyRequest{Path: config, Yes: true})
@@ -65,10 +67,17 @@ func must(b *testing.B, err error) {
 	}
 }
 
-// start runs the program and returns once it is ready, and how long that took.
+// start runs the program over stdio and returns once it is ready, and how long that took.
 func start(b *testing.B, exe, config string) (*process, time.Duration) {
 	b.Helper()
-	p := &process{cmd: exec.Command(exe, config)}
+	p, took := launch(b, exe, config, "")
+	p.call(b, `"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"b","version":"1"}}`)
+	return p, took
+}
+
+func launch(b *testing.B, exe, config, url string) (*process, time.Duration) {
+	b.Helper()
+	p := &process{cmd: exec.Command(exe, config), url: url}
 	var err error
 	p.in, err = p.cmd.StdinPipe()
 	must(b, err)
@@ -89,19 +98,47 @@ func start(b *testing.B, exe, config string) (*process, time.Duration) {
 	}
 	took := time.Since(at)
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	p.call(b, `"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"b","version":"1"}}`)
 	return p, took
 }
 
 func (p *process) call(b *testing.B, methodAndParams string) string {
 	b.Helper()
 	p.n++
+	if p.url != "" {
+		return p.post(b, methodAndParams)
+	}
 	_, err := io.WriteString(p.in, `{"jsonrpc":"2.0","id":`+strconv.Itoa(p.n)+`,"method":`+methodAndParams+"}\n")
 	must(b, err)
 	line, err := p.out.ReadString('\n')
 	must(b, err)
 	return line
 }
+
+// post is call over HTTP, for tools/call.
+func (p *process) post(b *testing.B, methodAndParams string) string {
+	b.Helper()
+	asked := strings.Replace(methodAndParams, `"params":{`, `"params":{`+modern+`,`, 1)
+	req, err := http.NewRequest(http.MethodPost, p.url, strings.NewReader(`{"jsonrpc":"2.0","id":`+strconv.Itoa(p.n)+`,"method":`+asked+"}"))
+	must(b, err)
+	name := "agent_run"
+	if strings.Contains(asked, `"agent_status"`) {
+		name = "agent_status"
+	}
+	for k, v := range map[string]string{
+		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
+		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": name,
+	} {
+		req.Header.Set(k, v)
+	}
+	res, err := http.DefaultClient.Do(req)
+	must(b, err)
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	must(b, err)
+	return string(text)
+}
+
+const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}`
 
 func (p *process) run(b *testing.B) (id string, took time.Duration) {
 	b.Helper()
@@ -159,7 +196,7 @@ func quantile(d []time.Duration, q float64) float64 {
 
 // Target: ≤ 150 ms from exec to the ready message after a warm build; idle memory ≤ 30 MiB.
 func BenchmarkProcess_StartToReady(b *testing.B) {
-	exe, config := program(b)
+	exe, config := program(b, "")
 	var took []time.Duration
 	var idle float64
 	for b.Loop() {
@@ -176,7 +213,7 @@ func BenchmarkProcess_StartToReady(b *testing.B) {
 
 // Target: agent_run answers with p99 ≤ 5 ms, also with 63 Tasks queued.
 func BenchmarkProcess_AgentRun(b *testing.B) {
-	exe, config := program(b)
+	exe, config := program(b, "")
 	p, _ := start(b, exe, config)
 	var took []time.Duration
 	for b.Loop() {
@@ -196,7 +233,7 @@ func BenchmarkProcess_AgentRun(b *testing.B) {
 
 // Target: memory after 1,000 Tasks does not grow without limit: the second half adds next to nothing.
 func BenchmarkProcess_ThousandTasks(b *testing.B) {
-	exe, config := program(b)
+	exe, config := program(b, "")
 	for b.Loop() {
 		p, _ := start(b, exe, config)
 		at := map[int]float64{}

@@ -1,9 +1,15 @@
 package wire
 
 import (
+	"bufio"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -89,4 +95,74 @@ func TestOfficial_Stdio(t *testing.T) {
 		inspected(t, programs, "modern", exe, p.config)
 		inspected(t, programs, "legacy", exe, p.config)
 	})
+}
+
+// overHTTP starts the real program on free loopback ports and returns its endpoints, IPv4 first. It ends with the test.
+func overHTTP(t *testing.T, exe string, p *place, endpoints []string) {
+	t.Helper()
+	cmd := exec.Command(exe, p.config)
+	errs, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		require.NoError(t, cmd.Process.Signal(os.Interrupt))
+		_ = cmd.Wait()
+	})
+	said := bufio.NewReader(errs)
+	for {
+		line, err := said.ReadString('\n')
+		require.NoError(t, err, line)
+		if strings.Contains(line, endpoints[0]) { // OBS-02
+			break
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, said) }()
+}
+
+// freePorts are addresses of the loopback that nobody listens on.
+func freePorts(t *testing.T) (listen, urls []string) {
+	t.Helper()
+	for _, host := range []string{"127.0.0.1", "::1"} {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
+		require.NoError(t, err)
+		listen, urls = append(listen, l.Addr().String()), append(urls, "http://"+l.Addr().String()+"/mcp")
+		require.NoError(t, l.Close())
+	}
+	return listen, urls
+}
+
+// MCP-TR-02, MCP-2026-01..03: the official suite and the clients people have, against the real program over HTTP.
+func TestOfficial_HTTP(t *testing.T) {
+	programs := officialtest.Find(t)
+	exe := binary(t)
+	listen, urls := freePorts(t)
+	p := writer(t, fmt.Sprintf("mcp: {transport: http, http: {listen: [%q, %q]}}\n", listen[0], listen[1]))
+	overHTTP(t, exe, p, urls)
+	for _, s := range []struct {
+		revision, name string
+		excused        map[string]string
+	}{
+		{"2026-07-28", "server-stateless", nil},
+		{"2026-07-28", "tools-list", nil},
+		{"2026-07-28", "dns-rebinding-protection", nil},
+		{"2026-07-28", "caching", nil},
+		{"2026-07-28", "http-header-validation", nil},
+		{"2026-07-28", "server-sse-multiple-streams", nil},
+		{"2025-11-25", "server-initialize", nil},
+		{"2025-11-25", "ping", nil},
+		{"2025-11-25", "tools-list", nil},
+		{"2025-11-25", "dns-rebinding-protection", nil},
+		{"2025-11-25", "server-session-lifecycle", nil},
+		{"2025-11-25", "server-sse-multiple-streams", nil},
+	} {
+		t.Run(s.revision+" "+s.name, func(t *testing.T) { programs.Scenario(t, urls[0], s.name, s.revision, s.excused) })
+	}
+	for i, url := range urls {
+		t.Run(url, func(t *testing.T) {
+			served(t, programs.TypeScript(t, []string{"legacy", "modern"}[i], "write a file", url), []string{"2025-11-25", "2026-07-28"}[i])
+			served(t, programs.Go(t, "write a file", url), "2026-07-28")
+			inspected(t, programs, "modern", url)
+			inspected(t, programs, "legacy", url)
+		})
+	}
 }
