@@ -105,7 +105,10 @@ type Engine struct {
 	pulse   pulse
 }
 
-var _ service.Runner = (*Engine)(nil)
+var (
+	_ service.Runner  = (*Engine)(nil)
+	_ service.Watcher = (*Engine)(nil)
+)
 
 // New makes an engine that has nothing to do yet.
 func New(cfg Config, deps Deps) *Engine {
@@ -118,6 +121,13 @@ func New(cfg Config, deps Deps) *Engine {
 		changed: make(chan struct{}), cancel: map[string]context.CancelCauseFunc{},
 		audited: map[string]service.State{}, places: map[string]string{},
 	}
+}
+
+// Changed implements service.Watcher.
+func (e *Engine) Changed() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changed
 }
 
 // Know tells the engine what an earlier look at the model found, so that the first request need not ask.

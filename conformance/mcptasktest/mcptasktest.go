@@ -28,9 +28,8 @@ func rec(i int, server string) mcptask.Record {
 	return mcptask.Record{
 		Head: mcptask.Head{
 			ID: fmt.Sprintf("00000000-0000-4000-8000-%012d", i), Session: "s-1", Server: server, Text: "queued \u2028 <", Created: day.Add(time.Duration(i) * time.Millisecond),
-			Key: "k", Digest: "ab",
+			Status: "working", Message: "待機中", Key: "k", Digest: "ab",
 		},
-		Status: "working", Message: "待機中",
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 )
 
-// Head is what is known about an MCP Task without its outcome. Times are UTC, whole milliseconds.
+// Head is what is known about an MCP Task without what came out of it. Times are UTC, whole milliseconds.
 type Head struct {
 	ID      string    `json:"id"`      // = the Agent Task ID, a UUID (MCP-2026-05)
 	Session string    `json:"session"` // the Agent Session ID
@@ -18,6 +18,9 @@ type Head struct {
 	Text    string    `json:"text"`    // what a client without the extension was answered
 	Created time.Time `json:"created"`
 	Ended   time.Time `json:"ended"` // zero = unfinished
+
+	Status  string `json:"status"`  // of the extension: working, input_required, completed, failed, cancelled
+	Message string `json:"message"` // for people
 
 	Key    string `json:"key"`    // idempotency key, "" = none; at most MaxKey bytes
 	Digest string `json:"digest"` // of the arguments that came with the key, hexadecimal SHA-256
@@ -27,10 +30,8 @@ type Head struct {
 type Record struct {
 	Head
 
-	Status  string          `json:"status"`  // of the extension: working, completed, failed, cancelled
-	Message string          `json:"message"` // for people
-	Result  json.RawMessage `json:"result,omitempty"`
-	Error   json.RawMessage `json:"error,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  json.RawMessage `json:"error,omitempty"`
 }
 
 // Bounds.

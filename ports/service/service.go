@@ -19,6 +19,12 @@ type Runner interface {
 	Release(ctx context.Context, owner string) error
 }
 
+// Watcher is a Runner that tells when something changed, so that nobody needs to poll it.
+type Watcher interface {
+	// Changed returns a channel that is closed at the next change of any Task.
+	Changed() <-chan struct{}
+}
+
 // RunRequest is one agent_run.
 type RunRequest struct {
 	Request     string

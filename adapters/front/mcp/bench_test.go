@@ -16,7 +16,6 @@ import (
 	sdk "github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/agent-mcp/agent-mcp/adapters/front/mcp"
 	"github.com/agent-mcp/agent-mcp/conformance/fronttest"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 )
@@ -37,7 +36,7 @@ func (instant) Cancel(context.Context, string) error  { return nil }
 func (instant) Release(context.Context, string) error { return nil }
 
 func serveOurs(ctx context.Context, in io.Reader, out io.Writer) {
-	_, _ = mcp.New(options(instant{})).ServeStdio(ctx, in, out)
+	_, _ = serverOf(options(instant{})).ServeStdio(ctx, in, out)
 }
 
 // serveBare is the same two tools on mcp-go's own stdio server.

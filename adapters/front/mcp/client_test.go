@@ -31,7 +31,7 @@ func TestServeStdio_RealClient(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				end, err := mcp.New(options(r)).ServeStdio(context.Background(), inR, outW)
+				end, err := serverOf(options(r)).ServeStdio(context.Background(), inR, outW)
 				assert.NoError(t, err)
 				assert.Equal(t, mcp.EndInput, end)
 				_ = outW.Close()

@@ -26,7 +26,7 @@ func TestServeStdio_ClosedOutput(t *testing.T) {
 	defer func() { _ = inW.Close() }()
 	go func() { _, _ = io.WriteString(inW, ping("1")+"\n") }()
 	r := &fronttest.Runner{}
-	end, err := mcp.New(options(r)).ServeStdio(context.Background(), inR, outW)
+	end, err := serverOf(options(r)).ServeStdio(context.Background(), inR, outW)
 	require.NoError(t, err)
 	assert.Equal(t, mcp.EndOutput, end)
 	assert.Equal(t, []string{owner}, r.Released())

@@ -24,7 +24,7 @@ func options(r service.Runner) mcp.Options {
 func piped(t testing.TB, o mcp.Options, input string) []string {
 	t.Helper()
 	var out bytes.Buffer
-	end, err := mcp.New(o).ServeStdio(context.Background(), strings.NewReader(input), &out)
+	end, err := serverOf(o).ServeStdio(context.Background(), strings.NewReader(input), &out)
 	require.NoError(t, err)
 	assert.Equal(t, mcp.EndInput, end)
 	if out.Len() == 0 {

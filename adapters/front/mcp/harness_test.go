@@ -26,6 +26,14 @@ type session struct {
 	err    error
 }
 
+func serverOf(o mcp.Options) *mcp.Server {
+	s, err := mcp.New(o)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
 func open(t *testing.T, o mcp.Options) *session {
 	t.Helper()
 	inR, inW := io.Pipe()
@@ -35,7 +43,7 @@ func open(t *testing.T, o mcp.Options) *session {
 	s.lines.Buffer(nil, 64<<20)
 	go func() {
 		defer close(s.done)
-		s.end, s.err = mcp.New(o).ServeStdio(ctx, inR, outW)
+		s.end, s.err = serverOf(o).ServeStdio(ctx, inR, outW)
 		_ = outW.Close()
 	}()
 	t.Cleanup(func() {

@@ -17,7 +17,8 @@ type Options struct {
 	Version string
 	Limits  Limits
 	OwnerID string     // owner of the Tasks started over stdio; released when that client is gone (REC-04)
-	Trace   trace.Sink // nil = no events
+	Tasks   *TaskOptions // nil = no Tasks extension
+	Trace   trace.Sink   // nil = no events
 	Ready   func()     // called once per ServeStdio, when it really serves (OBS-02); nil = nobody asks
 }
 
@@ -70,6 +71,8 @@ const (
 	CodeUnsupportedVersion fault.Code = "mcp.unsupported_version" // args: requested
 	CodeMissingCapability  fault.Code = "mcp.missing_capability"  // args: capability
 	CodeUnknownTool        fault.Code = "mcp.unknown_tool"        // args: tool
+	CodeIdempotency        fault.Code = "mcp.idempotency"         // args: task — the key came with other arguments
+	CodeServerRestarted    fault.Code = "mcp.server_restarted"    // how a Task ends whose server is gone
 )
 
 // Codes of one tool argument; each is a reason within service.CodeArguments.
@@ -97,4 +100,5 @@ const (
 	keyStatusTask    text.Key = "mcp.status.task_id"
 	keyStatusSession text.Key = "mcp.status.session_id"
 	keyCut           text.Key = "mcp.result_cut" // args: bytes
+	keyTaskState     text.Key = "mcp.task."      // and a service.State
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/agent-mcp/agent-mcp/adapters/front/mcp/internal/wire"
+	"github.com/agent-mcp/agent-mcp/ports/mcptask"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 )
 
@@ -20,6 +21,9 @@ const (
 	methodCall       = "tools/call"
 	methodListen     = "subscriptions/listen"
 	methodCancelled  = "notifications/cancelled"
+	methodGet        = "tasks/get"
+	methodUpdate     = "tasks/update"
+	methodCancel     = "tasks/cancel"
 	prefixTasks      = "tasks/"
 )
 
@@ -45,7 +49,11 @@ type meta struct {
 	version    string // "" = missing
 	caps       bool   // clientCapabilities is there
 	extensions []string
+	key        string // idempotency key, "" = none
 }
+
+// metaKey of an idempotency key: of two requests with the same one only the first starts a Task, and both get its id.
+const metaKey = "agent-mcp/idempotencyKey"
 
 var metaKeys = []string{
 	mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientCapabilities, mcp.MetaKeyClientInfo, mcp.MetaKeyLogLevel,
@@ -88,6 +96,13 @@ func (m *meta) read(members wire.Members) *wire.Error {
 			return missingMeta(mcp.MetaKeyProtocolVersion)
 		}
 		m.version = version
+	}
+	if raw := members.Get(metaKey); raw != nil {
+		key, err := wire.Text(raw)
+		if err != nil || key == "" || len(key) > mcptask.MaxKey {
+			return wire.Fail(wire.InvalidParams, wire.CodeBadParams, "field", metaKey)
+		}
+		m.key = key
 	}
 	raw := members.Get(mcp.MetaKeyClientCapabilities)
 	if raw == nil {
@@ -142,7 +157,7 @@ func (r *request) declares(extension string) bool {
 // known is the method for the log: a client's invention is not repeated there (OBS-04).
 func (r *request) known() string {
 	switch r.method {
-	case methodInitialize, methodPing, methodDiscover, methodList, methodCall, methodListen, "tasks/get", "tasks/update", "tasks/cancel":
+	case methodInitialize, methodPing, methodDiscover, methodList, methodCall, methodListen, methodGet, methodUpdate, methodCancel:
 		return r.method
 	}
 	return "other"

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"context"
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -15,8 +16,9 @@ type Server struct {
 	ready  func()
 }
 
-// New makes a server. A missing Runner, Catalog, Name or Version is a programmer's mistake and panics.
-func New(o Options) *Server {
+// New makes a server. A missing Runner, Catalog, Name or Version is a programmer's mistake and panics. The error is the store's,
+// whose records of earlier servers are settled here (MCP-2026-07).
+func New(o Options) (*Server, error) {
 	if o.Runner == nil || o.Catalog == nil || o.Name == "" || o.Version == "" {
 		panic("mcp: Runner, Catalog, Name and Version are required")
 	}
@@ -27,7 +29,20 @@ func New(o Options) *Server {
 		o.Ready = func() {}
 	}
 	o.Limits = o.Limits.withDefaults()
-	return &Server{core: newCore(o, noTasks{}), limits: o.Limits, owner: o.OwnerID, ready: o.Ready}
+	s := &Server{core: newCore(o), limits: o.Limits, owner: o.OwnerID, ready: o.Ready}
+	if o.Tasks == nil {
+		return s, nil
+	}
+	w := runnerWork{o.Runner, o.Catalog, func(text string) any { return s.core.result(&request{meta: meta{declared: true}}, text, false) }}
+	return s, s.core.follow(*o.Tasks, w)
+}
+
+// Settle records how every Task ended. Call it when the Runner's work is over, before the store is closed.
+func (s *Server) Settle(ctx context.Context) error {
+	if s.core.ext == nil {
+		return nil
+	}
+	return s.core.ext.settle(ctx)
 }
 
 type discard struct{}

@@ -45,7 +45,9 @@ func (e End) String() string {
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) (End, error) {
 	live, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := &stdio{core: s.core, owner: s.owner, limits: s.limits, out: out, desk: newDesk(s.limits), gone: make(chan struct{})}
+	c := &stdio{core: s.core, owner: s.owner, limits: s.limits, out: out, desk: newDesk(s.limits), gone: make(chan struct{}), streams: make(chan struct{}, maxStreams)}
+	c.live, c.mute = context.WithCancel(live)
+	defer c.mute()
 	ended := make(chan error, 1)
 	go func() { ended <- c.read(live, in) }()
 	s.ready()
@@ -77,6 +79,10 @@ type stdio struct {
 	desk   *desk
 	order  order
 
+	live     context.Context    // of subscriptions: they end with the input
+	mute     context.CancelFunc // ends it
+	streams  chan struct{}      // a token for each subscription
+
 	write    sync.Mutex
 	out      io.Writer
 	broken   bool          // guarded by write: nothing more can be written
@@ -90,6 +96,7 @@ func (c *stdio) wait(ctx context.Context, ended <-chan error) (End, error) {
 	var err error
 	select {
 	case err = <-ended:
+		c.mute()
 	case <-c.gone:
 		return EndOutput, nil
 	case <-ctx.Done():
@@ -204,6 +211,9 @@ func (c *stdio) cancel(params json.RawMessage) {
 // serve answers one request, unless the client has cancelled it.
 func (c *stdio) serve(call *call, m wire.Message) {
 	rep, accepted := c.core.handle(call.ctx, m, c.owner, call.turn)
+	if rep.Follow != nil {
+		rep = c.follow(call.ctx, rep)
+	}
 	answered := c.desk.claim(call)
 	if answered {
 		c.send(rep)
@@ -211,6 +221,30 @@ func (c *stdio) serve(call *call, m wire.Message) {
 	if accepted != nil && (!answered || c.released.Load()) {
 		c.abandon(call.ctx, accepted)
 	}
+}
+
+// maxStreams is how many subscriptions a client may have open.
+const maxStreams = 16
+
+// follow sends what a subscription has to say and returns what is left to answer.
+func (c *stdio) follow(ctx context.Context, rep wire.Reply) wire.Reply {
+	select {
+	case c.streams <- struct{}{}:
+		defer func() { <-c.streams }()
+	default:
+		return wire.Reply{ID: rep.ID, Err: wire.Fail(wire.InvalidRequest, CodeOverloaded)}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.live, cancel)()
+	c.send(wire.Reply{Before: rep.Before, NotesOnly: true})
+	rep.Follow(ctx, time.Minute, func(n *wire.Note) bool {
+		if n != nil && ctx.Err() == nil {
+			c.send(wire.Reply{Before: []wire.Note{*n}, NotesOnly: true})
+		}
+		return !c.isGone()
+	})
+	return wire.Reply{ID: rep.ID, Result: rep.Result}
 }
 
 // abandon cancels a Task whose id no client knows, or whose client is gone already.

@@ -55,7 +55,7 @@ func TestServeStdio_EOFAnswersEverythingRead(t *testing.T) {
 		}
 		return nil
 	}
-	end, err := mcp.New(options(r)).ServeStdio(context.Background(), in, &out)
+	end, err := serverOf(options(r)).ServeStdio(context.Background(), in, &out)
 	require.NoError(t, err)
 	assert.Equal(t, mcp.EndInput, end)
 	var ids []string
@@ -79,7 +79,7 @@ func TestServeStdio_EmptyInputEndsAtOnce(t *testing.T) {
 	o := options(r)
 	o.Ready = func() { ready++ }
 	var out lockedBuffer
-	end, err := mcp.New(o).ServeStdio(context.Background(), null, &out)
+	end, err := serverOf(o).ServeStdio(context.Background(), null, &out)
 	require.NoError(t, err)
 	assert.Equal(t, mcp.EndInput, end)
 	assert.Empty(t, out.lines())
@@ -215,12 +215,12 @@ func TestServeStdio_InternalError(t *testing.T) {
 
 func TestServeStdio_Errors(t *testing.T) {
 	boom := errors.New("boom")
-	end, err := mcp.New(options(&fronttest.Runner{})).ServeStdio(context.Background(), iotest.ErrReader(boom), io.Discard)
+	end, err := serverOf(options(&fronttest.Runner{})).ServeStdio(context.Background(), iotest.ErrReader(boom), io.Discard)
 	assert.Equal(t, mcp.EndInput, end)
 	assert.ErrorIs(t, err, boom)
 
 	r := &fronttest.Runner{Before: func(_ context.Context, call string) error { return boom }}
-	_, err = mcp.New(options(r)).ServeStdio(context.Background(), strings.NewReader(""), io.Discard)
+	_, err = serverOf(options(r)).ServeStdio(context.Background(), strings.NewReader(""), io.Discard)
 	assert.ErrorIs(t, err, boom, "a Task that may still run is no success")
 }
 
@@ -228,7 +228,7 @@ func TestServeStdio_Errors(t *testing.T) {
 func TestServeStdio_OneWritePerMessage(t *testing.T) {
 	var out lockedBuffer
 	input := strings.Join([]string{ping("1"), "garbage", runCall("2"), "[]", fronttest.Request("3", "tools/list", "")}, "\n")
-	_, err := mcp.New(options(&fronttest.Runner{})).ServeStdio(context.Background(), strings.NewReader(input), &out)
+	_, err := serverOf(options(&fronttest.Runner{})).ServeStdio(context.Background(), strings.NewReader(input), &out)
 	require.NoError(t, err)
 	require.Len(t, out.writes, 5)
 	for _, w := range out.writes {
@@ -301,7 +301,7 @@ func TestServeStdio_MemoryIsBounded(t *testing.T) {
 		lines = append(lines, strings.NewReader(before), strings.NewReader(fmt.Sprint(i)), strings.NewReader(after))
 	}
 	var out lockedBuffer
-	_, err := mcp.New(o).ServeStdio(context.Background(), io.MultiReader(lines...), &out)
+	_, err := serverOf(o).ServeStdio(context.Background(), io.MultiReader(lines...), &out)
 	require.NoError(t, err)
 	assert.Len(t, out.lines(), 16)
 	assert.Less(t, most, base.HeapAlloc+24<<20)

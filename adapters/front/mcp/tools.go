@@ -44,20 +44,27 @@ func (c *core) addTools() {
 		"session_id":  {Type: "string", Description: c.text(keyRunSession)},
 		"temperature": {Type: "number", Description: c.text(keyRunTemp)},
 		"images":      {Type: "array", Description: c.text(keyRunImages), Items: &property{Type: "string"}},
-	}}, c.run)
+	}}, toolEntry{call: c.run, startsTask: true})
 	c.addTool(mcp.Tool{
 		Name: toolStatus, Title: c.text(keyStatusTitle), Description: c.text(keyStatus),
 		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &yes, DestructiveHint: &no, IdempotentHint: &yes, OpenWorldHint: &no},
 	}, schema{Required: []string{"task_id"}, Properties: map[string]property{
 		"task_id":    {Type: "string", Description: c.text(keyStatusTask)},
 		"session_id": {Type: "string", Description: c.text(keyStatusSession)},
-	}}, c.status)
+	}}, toolEntry{call: c.status})
 }
 
 // handler answers a tool call with a text or a fault.
 type handler func(ctx context.Context, r *request) (string, *fault.Error)
 
-func (c *core) addTool(tool mcp.Tool, s schema, h handler) {
+// toolEntry is how a tool is called.
+type toolEntry struct {
+	call       handler
+	startsTask bool // it may set request.accepted
+	needsTasks bool // only for clients that declare the Tasks extension
+}
+
+func (c *core) addTool(tool mcp.Tool, s schema, h toolEntry) {
 	s.Type = "object"
 	raw, err := json.Marshal(s)
 	if err != nil {

@@ -188,6 +188,6 @@ func TestNew_NeedsItsParts(t *testing.T) {
 	} {
 		o := options(&fronttest.Runner{})
 		spoil(&o)
-		assert.Panics(t, func() { mcp.New(o) })
+		assert.Panics(t, func() { _, _ = mcp.New(o) })
 	}
 }

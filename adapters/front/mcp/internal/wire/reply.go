@@ -2,7 +2,9 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 )
@@ -13,13 +15,19 @@ type Note struct {
 	Params any
 }
 
-// Reply answers one request: Before is sent first, then either Result or Err.
+// Reply answers one request: Before is sent first, then what Follow has to say, then either Result or Err.
 type Reply struct {
-	ID     ID
-	Before []Note
-	Result any
-	Err    *Error
+	ID        ID
+	Before    []Note
+	NotesOnly bool // there is no answer yet
+	Follow    Follow
+	Result    any
+	Err       *Error
 }
+
+// Follow sends notifications until it has no more or ctx ends. It sends nil at least every beat, where nothing happens. false
+// means that nobody takes them any more.
+type Follow func(ctx context.Context, beat time.Duration, send func(*Note) bool) bool
 
 // Code is that of the error, 0 for a result.
 func (r Reply) Code() int {
@@ -52,6 +60,9 @@ func (r Reply) Append(buf *bytes.Buffer, render func(*fault.Error) string) error
 			return r.giveUp(buf, start, err, render)
 		}
 		buf.WriteString("}\n")
+	}
+	if r.NotesOnly {
+		return nil
 	}
 	buf.WriteString(`{"jsonrpc":"2.0"`)
 	if r.ID.Known() {

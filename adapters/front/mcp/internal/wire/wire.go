@@ -22,6 +22,7 @@ const (
 	MethodNotFound     = -32601
 	InvalidParams      = -32602
 	Internal           = -32603
+	HeaderMismatch     = -32020
 	MissingCapability  = -32021
 	UnsupportedVersion = -32022
 )

@@ -6,28 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/agent-mcp/agent-mcp/adapters/front/mcp/internal/wire"
 	"github.com/agent-mcp/agent-mcp/conformance/fronttest"
-	"github.com/agent-mcp/agent-mcp/ports/service"
 )
-
-// fakeTasks stands where the Tasks extension will.
-type fakeTasks struct{}
-
-func (fakeTasks) extensions() map[string]any { return map[string]any{extensionTasks: struct{}{}} }
-func (fakeTasks) serve(_ context.Context, r *request) wire.Reply {
-	if !r.declares(extensionTasks) {
-		return r.fail(missingTasks())
-	}
-	return r.reply(map[string]any{"resultType": "complete"})
-}
-
-func (fakeTasks) hoist(_ *request, acc service.Accepted) (any, bool) {
-	return map[string]any{"resultType": "task", "taskId": acc.TaskID}, true
-}
 
 func answer(t *testing.T, c *core, line string) string {
 	t.Helper()
@@ -37,30 +20,6 @@ func answer(t *testing.T, c *core, line string) string {
 	var buf bytes.Buffer
 	require.NoError(t, rep.Append(&buf, c.render))
 	return buf.String()
-}
-
-// The seam works before the extension exists: only a client that declares it with this request gets a Task.
-func TestTasks_Seam(t *testing.T) {
-	o := Options{Runner: &fronttest.Runner{}, Catalog: fronttest.Catalog{}, Name: "n", Version: "v", Trace: discard{}, Limits: Limits{}.withDefaults()}
-	run := func(meta string) string {
-		return fronttest.Request("1", "tools/call", `"name":"agent_run","arguments":{"request":"x"},`+meta)
-	}
-	with := newCore(o, fakeTasks{})
-	assert.Contains(t, answer(t, with, run(fronttest.TasksMeta)), `"resultType":"task"`)
-	assert.NotContains(t, answer(t, with, run(fronttest.Meta)), `"taskId"`)
-	legacy := strings.Replace(fronttest.TasksMeta, "2026-07-28", "2025-11-25", 1)
-	assert.NotContains(t, answer(t, with, run(legacy)), `"taskId"`)
-	assert.Contains(t, answer(t, with, fronttest.Request("1", "tasks/get", fronttest.TasksMeta)), `"resultType":"complete"`)
-	assert.Contains(t, answer(t, with, fronttest.Request("1", "tasks/get", fronttest.Meta)), `-32021`)
-	assert.Contains(t, answer(t, with, fronttest.Request("1", "server/discover", fronttest.Meta)), extensionTasks)
-	assert.NotContains(t, answer(t, with, fronttest.Request("1", "initialize", `"protocolVersion":"2025-11-25"`)), extensionTasks)
-
-	without := newCore(o, noTasks{})
-	assert.NotContains(t, answer(t, without, run(fronttest.TasksMeta)), `"taskId"`)
-	assert.NotContains(t, answer(t, without, fronttest.Request("1", "server/discover", fronttest.TasksMeta)), extensionTasks)
-	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel", "tasks/list", "tasks/result"} {
-		assert.Contains(t, answer(t, without, fronttest.Request("1", method, fronttest.TasksMeta)), `-32601`)
-	}
 }
 
 // FuzzParams: whatever is in params, the answer is one valid message with the id, and a call the Runner sees is valid.
@@ -74,7 +33,7 @@ func FuzzParams(f *testing.F) {
 			f.Add(s, i)
 		}
 	}
-	c := newCore(Options{Runner: &fronttest.Runner{}, Catalog: fronttest.Catalog{}, Name: "n", Version: "v", Trace: discard{}, Limits: Limits{}.withDefaults()}, noTasks{})
+	c := newCore(Options{Runner: &fronttest.Runner{}, Catalog: fronttest.Catalog{}, Name: "n", Version: "v", Trace: discard{}, Limits: Limits{}.withDefaults()})
 	methods := []string{methodCall, methodList, methodDiscover, methodListen, methodInitialize, methodPing, "tasks/get"}
 	f.Fuzz(func(t *testing.T, params string, method int) {
 		m, bad := wire.Parse([]byte(`{"jsonrpc":"2.0","id":9007199254740993,"method":"` + methods[uint(method)%uint(len(methods))] + `","params":` + params + `}`))
@@ -106,7 +65,8 @@ func FuzzServe(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		r := &fronttest.Runner{}
-		s := New(Options{Runner: r, Catalog: fronttest.Catalog{}, Name: "n", Version: "v", OwnerID: "o", Limits: Limits{LineBytes: 200}})
+		s, err := New(Options{Runner: r, Catalog: fronttest.Catalog{}, Name: "n", Version: "v", OwnerID: "o", Limits: Limits{LineBytes: 200}})
+		require.NoError(t, err)
 		var out bytes.Buffer
 		end, err := s.ServeStdio(context.Background(), bytes.NewReader(in), &out)
 		require.NoError(t, err)

@@ -1,0 +1,273 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agent-mcp/agent-mcp/adapters/front/mcp/internal/wire"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/trace"
+)
+
+// Faults of an HTTP request before its message is looked at, and of a listener.
+const (
+	CodeNotLoopback  fault.Code = "mcp.not_loopback"  // args: address — of a listener (MCP-TR-02)
+	CodeForeignHost  fault.Code = "mcp.foreign_host"  // args: host
+	CodeForeignPage  fault.Code = "mcp.foreign_page"  // args: origin
+	CodeNotPost      fault.Code = "mcp.not_post"      // args: method
+	CodeNoPage       fault.Code = "mcp.no_page"       // args: path, want
+	CodeContentType  fault.Code = "mcp.content_type"  // args: got
+	CodeBodyTooLong  fault.Code = "mcp.body_too_long" // args: limit
+	CodeOverloaded   fault.Code = "mcp.overloaded"    // try again
+	CodeHeader       fault.Code = "mcp.header"        // args: header, want — missing, repeated, undecodable or different
+	CodeNotAccepted  fault.Code = "mcp.not_accepted"  // args: want
+	CodeHTTPProtocol fault.Code = "mcp.http_protocol" // args: version — of a legacy client's header
+)
+
+// HTTPOptions say how HTTP is served. Zero values take the default.
+type HTTPOptions struct {
+	Path        string // of the one endpoint; default /mcp
+	BodyBytes   int64  // one message; default 32 MiB
+	Connections int    // open at once, all listeners together; more wait; default 512
+	Streams     int    // subscriptions open at once; default 64
+
+	HeaderTimeout time.Duration // for a request's head; default 10 s
+	BodyTimeout   time.Duration // for a request's body; default 60 s
+	WriteTimeout  time.Duration // for each write to a client that does not read; default 30 s
+	IdleTimeout   time.Duration // of a connection without a request; default 2 min
+}
+
+func (o HTTPOptions) withDefaults() HTTPOptions {
+	set := func(v *time.Duration, d time.Duration) {
+		if *v <= 0 {
+			*v = d
+		}
+	}
+	if o.Path == "" {
+		o.Path = "/mcp"
+	}
+	if o.BodyBytes <= 0 {
+		o.BodyBytes = 32 << 20
+	}
+	if o.Connections <= 0 {
+		o.Connections = 512
+	}
+	if o.Streams <= 0 {
+		o.Streams = 64
+	}
+	set(&o.HeaderTimeout, 10*time.Second)
+	set(&o.BodyTimeout, 60*time.Second)
+	set(&o.WriteTimeout, 30*time.Second)
+	set(&o.IdleTimeout, 2*time.Minute)
+	return o
+}
+
+// headBytes bounds a request's head.
+const headBytes = 64 << 10
+
+// web serves HTTP clients.
+type web struct {
+	core    *core
+	opt     HTTPOptions
+	limits  Limits
+	work    chan struct{} // a token for each request that is worked on
+	streams chan struct{} // a token for each subscription
+	bodies  budget
+	stop    context.Context // done when serving ends: subscriptions end with it
+	buffers sync.Pool
+}
+
+// ServeHTTP serves any number of clients on listeners, which must be on the loopback (MCP-TR-02), until ctx ends or a listener
+// fails. Then it accepts nothing more, lets requests in flight be answered for at most Limits.Drain, and returns. A client that
+// goes away ends its request and nothing else: the Tasks it started go on (MCP-ASY-01).
+func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTPOptions) (End, error) {
+	for _, l := range listeners {
+		at, err := netip.ParseAddrPort(l.Addr().String())
+		if err != nil || !at.Addr().Unmap().IsLoopback() {
+			return EndStopped, errors.Join(fault.New(CodeNotLoopback, "address", l.Addr().String()), closeAll(listeners))
+		}
+	}
+	o = o.withDefaults()
+	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	w := &web{
+		core: s.core, opt: o, limits: s.limits, stop: live,
+		work: make(chan struct{}, s.limits.InFlight), streams: make(chan struct{}, o.Streams), bodies: budget{left: int64(s.limits.HeldBytes)},
+	}
+	slots := make(chan struct{}, o.Connections)
+	server := &http.Server{
+		Handler: http.HandlerFunc(w.serve), ReadHeaderTimeout: o.HeaderTimeout, IdleTimeout: o.IdleTimeout, MaxHeaderBytes: headBytes,
+		ErrorLog: nil, DisableGeneralOptionsHandler: true,
+	}
+	server.ErrorLog = quiet(s.core)
+	ended := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() { ended <- server.Serve(&bounded{Listener: l, slots: slots, stop: live.Done()}) }()
+	}
+	s.ready()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+	}
+	cancel()
+	drain, done := context.WithTimeout(context.WithoutCancel(ctx), s.limits.Drain)
+	defer done()
+	if server.Shutdown(drain) != nil {
+		_ = server.Close()
+	}
+	s.core.note(trace.Info, "mcp.end", trace.F("end", EndStopped.String()))
+	return EndStopped, err
+}
+
+func closeAll(listeners []net.Listener) (err error) {
+	for _, l := range listeners {
+		err = errors.Join(err, l.Close())
+	}
+	return err
+}
+
+// serve answers one HTTP request.
+func (w *web) serve(rw http.ResponseWriter, r *http.Request) {
+	start := time.Now()
+	a := &answerer{web: w, rw: rw, control: http.NewResponseController(rw), r: r, status: http.StatusOK}
+	defer func() {
+		if p := recover(); p != nil && p != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
+			w.core.note(trace.Error, "mcp.panic", trace.F("panic", panicText(p)))
+			a.status = http.StatusInternalServerError
+		}
+		w.log(a, time.Since(start))
+	}()
+	defer func() { w.bodies.give(a.taken) }()
+	m, ok := a.admit()
+	if !ok {
+		return
+	}
+	select {
+	case w.work <- struct{}{}:
+		defer func() { <-w.work }()
+	case <-r.Context().Done():
+		a.status = statusGone
+		return
+	}
+	a.dispatch(m)
+}
+
+// statusGone is what the log says of a client that went away; it is never sent.
+const statusGone = 499
+
+// log notes a request as OBS-03 and OBS-04 say: nothing of the body, the query, credentials or forwarding headers.
+func (w *web) log(a *answerer, took time.Duration) {
+	local := ""
+	if l, ok := a.r.Context().Value(http.LocalAddrContextKey).(net.Addr); ok {
+		local = l.String()
+	}
+	fields := []trace.Field{
+		trace.F("remote", a.r.RemoteAddr), trace.F("local", local), trace.F("method", plainHeader(a.r.Method)), trace.F("path", plainHeader(a.r.URL.Path)),
+		trace.F("status", a.status), trace.F("duration", took),
+	}
+	for name, header := range map[string]string{"mcp_protocol_version": headerVersion, "mcp_method": headerMethod, "mcp_name": headerName} {
+		if v := a.r.Header.Get(header); v != "" {
+			fields = append(fields, trace.F(name, plainHeader(v)))
+		}
+	}
+	w.core.trace.Emit(trace.Event{At: time.Now(), Stream: trace.HTTP, Level: trace.Info, Name: "http.request", Fields: fields})
+}
+
+// plainHeader makes what a client wrote fit for a log.
+func plainHeader(s string) string {
+	return wire.Short(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '\uFFFD'
+		}
+		return r
+	}, s))
+}
+
+// budget bounds the bytes of all large bodies that are held at once.
+type budget struct {
+	mu   sync.Mutex
+	left int64
+}
+
+func (b *budget) take(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n > b.left {
+		return false
+	}
+	b.left -= n
+	return true
+}
+
+func (b *budget) give(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left += n
+}
+
+// freeBytes of a body need no budget: the number of connections bounds them.
+const freeBytes = 64 << 10
+
+// body reads a message. It takes budget as it grows, so that a slow client holds no more than it has sent. taken must be given
+// back when the message is answered.
+func (w *web) body(r io.Reader) (text []byte, taken int64, bad *fault.Error) {
+	var buf bytes.Buffer
+	limited := io.LimitReader(r, w.opt.BodyBytes+1)
+	for {
+		n, err := io.CopyN(&buf, limited, freeBytes)
+		if int64(buf.Len()) > w.opt.BodyBytes {
+			return nil, taken, fault.New(CodeBodyTooLong, "limit", w.opt.BodyBytes)
+		}
+		if errors.Is(err, io.EOF) {
+			return buf.Bytes(), taken, nil
+		}
+		if err != nil {
+			return nil, taken, fault.Wrap(err, fault.CodeCancelled)
+		}
+		if !w.bodies.take(2 * n) { // a buffer doubles
+			return nil, taken, fault.New(CodeOverloaded)
+		}
+		taken += 2 * n
+	}
+}
+
+// bounded is a listener whose connections are counted.
+type bounded struct {
+	net.Listener
+	slots chan struct{}
+	stop  <-chan struct{}
+}
+
+// Accept waits for a slot first: what is too many waits in the kernel's queue.
+func (b *bounded) Accept() (net.Conn, error) {
+	select {
+	case b.slots <- struct{}{}:
+	case <-b.stop:
+		return nil, net.ErrClosed
+	}
+	c, err := b.Listener.Accept()
+	if err != nil {
+		<-b.slots
+		return nil, err
+	}
+	return &counted{Conn: c, leave: sync.OnceFunc(func() { <-b.slots })}, nil
+}
+
+type counted struct {
+	net.Conn
+	leave func()
+}
+
+func (c *counted) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}
