@@ -211,7 +211,7 @@ func TestMain_HelpFitsAndVersion(t *testing.T) {
 func TestMain_ExitCodes(t *testing.T) {
 	for code, want := range map[fault.Code]int{
 		"": 0, "config.missing": 2, "config.invalid": 2, "snapshot.none": 2, "change.drift": 2, "sandbox.unavailable": 2, "admin.refused": 2,
-		"journal.undo_failed": 2, "locale.unknown": 2, "consent.nobody": 2, "snapshot.unsafe": 2, "server.transport": 2, "trace.failed": 2, "internal.unexpected": 1,
+		"journal.undo_failed": 2, "locale.unknown": 2, "consent.nobody": 2, "snapshot.unsafe": 2, "server.listen": 2, "trace.failed": 2, "internal.unexpected": 1,
 		"internal.cancelled": 130, "model.not_found": 2, "front.broken": 1,
 	} {
 		s := shell{}

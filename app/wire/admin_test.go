@@ -10,25 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/service"
 )
-
-// What a start refuses, apply and show refuse too.
-func TestAdmin_TransportIsRefusedEverywhere(t *testing.T) {
-	ctx := context.Background()
-	p := newPlace(t, "mcp: {transport: http}\n")
-	owner := Admin(Catalog, p.box, strings.NewReader(""), io.Discard, false)
-	_, err := owner.Apply(ctx, service.ApplyRequest{Path: p.config, Yes: true})
-	require.Error(t, err)
-	require.Len(t, fault.From(err).Reasons, 1)
-	require.Equal(t, CodeTransport, fault.From(err).Reasons[0].Code)
-	v, err := owner.Show(ctx, p.config)
-	require.NoError(t, err)
-	require.Equal(t, service.Refused, v.Standing)
-	_, err = owner.Load(ctx, p.config)
-	require.Error(t, err)
-}
 
 // SKL-01: the owner sees which skills an approval brings, also those of a directory that holds none.
 func TestAdmin_ListsSkills(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	frontmcp "github.com/agent-mcp/agent-mcp/adapters/front/mcp"
 	"github.com/agent-mcp/agent-mcp/adapters/ident/random"
 	imagefile "github.com/agent-mcp/agent-mcp/adapters/image/file"
+	mcptaskfile "github.com/agent-mcp/agent-mcp/adapters/mcptask/file"
 	scratchfile "github.com/agent-mcp/agent-mcp/adapters/scratch/file"
 	turnflock "github.com/agent-mcp/agent-mcp/adapters/turn/flock"
 	"github.com/agent-mcp/agent-mcp/adapters/workspace/osroot"
@@ -46,11 +47,17 @@ func (s *server) build(ctx context.Context) (*frontmcp.Server, error) {
 	if err := s.work(ctx); err != nil {
 		return nil, err
 	}
-	v := s.eff.Config.Agent.Vision
+	v, kept := s.eff.Config.Agent.Vision, s.eff.Config.MCP.Tasks
+	store, err := mcptaskfile.Open(filepath.Join(stateDir(s.eff.Config, "tasks"), s.eff.ID), s.id)
+	if err != nil {
+		return nil, err
+	}
+	s.onClose(store.Close)
 	return frontmcp.New(frontmcp.Options{
 		Runner: s.engine, Catalog: s.eff.Catalog, Name: name, Version: Version(), OwnerID: "stdio", Trace: s.trace, Ready: s.ready,
+		Tasks:  &frontmcp.TaskOptions{Store: store, Server: s.id, TTL: kept.TTL, PollInterval: kept.PollInterval, MaxKept: kept.MaxKept},
 		Limits: frontmcp.Limits{Images: v.MaxImages, ImageBytes: int(v.MaxImageBytes), ImagesBytes: int(v.MaxTotalBytes)},
-	}), nil
+	})
 }
 
 // work makes what a front would ask: hands, model, engine.
@@ -85,8 +92,10 @@ func (s *server) work(ctx context.Context) error {
 }
 
 // warn shows what does not stop the start but will be noticed.
-func (s *server) warn(more ...*fault.Error) {
-	for _, w := range append(more, s.eff.Warnings...) {
+func (s *server) warn(more ...*fault.Error) { s.warnings(append(more, s.eff.Warnings...)) }
+
+func (s *server) warnings(all []*fault.Error) {
+	for _, w := range all {
 		if w == nil {
 			continue
 		}

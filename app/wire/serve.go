@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/app/cli"
 	"github.com/agent-mcp/agent-mcp/app/engine"
 	"github.com/agent-mcp/agent-mcp/core/audit"
+	"github.com/agent-mcp/agent-mcp/core/config"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/instance"
 	"github.com/agent-mcp/agent-mcp/ports/journal"
@@ -29,12 +31,12 @@ import (
 
 // Texts and codes of starting and stopping (OBS-01, OBS-02).
 const (
-	keyReady     text.Key = "server.ready"     // protocol, pid, log
-	keyRecovered text.Key = "server.recovered" // count
-	keyWarning   text.Key = "server.warning"   // message
+	keyReady     text.Key = "server.ready"      // protocol, pid, log
+	keyReadyHTTP text.Key = "server.ready_http" // endpoints, protocol, pid, log
+	keyRecovered text.Key = "server.recovered"  // count
+	keyWarning   text.Key = "server.warning"    // message
 
-	CodeTransport fault.Code = "server.transport" // args: transport — not served by this version
-	CodeInput     fault.Code = "server.input"     // args: detail — standard input cannot be read
+	CodeInput fault.Code = "server.input" // args: detail — standard input cannot be read
 )
 
 // closeLimit bounds the shut-down: a Task that does not end by then is killed with the process, and its resources are
@@ -55,7 +57,8 @@ type server struct {
 	closers  []func() error // run last to first
 
 	openJournal instanceflock.OpenJournal
-	served      bool // clients were served; what fails now is no refused start
+	endpoints   []string // URLs of HTTP
+	served      bool     // clients were served; what fails now is no refused start
 }
 
 // Serve starts the server of a configuration and returns when its client is gone or ctx ends. An error before the ready
@@ -82,17 +85,33 @@ func (s *server) serve(ctx context.Context, in io.Reader, out io.Writer) (err er
 	if err := s.open(ctx); err != nil {
 		return err
 	}
+	var listeners []net.Listener
+	if s.eff.Config.MCP.Transport == config.TransportHTTP {
+		if listeners, err = s.listen(); err != nil {
+			return err
+		}
+		defer func() {
+			for _, l := range listeners {
+				_ = l.Close() // closed already when they were served
+			}
+		}()
+	}
 	front, err := s.build(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { s.served = true }()
-	end, err := front.ServeStdio(ctx, in, out)
+	var end frontmcp.End
+	if listeners != nil {
+		end, err = front.ServeHTTP(ctx, listeners, frontmcp.HTTPOptions{Path: s.eff.Config.MCP.HTTP.Path, BodyBytes: s.eff.Config.MCP.HTTP.MaxBodyBytes})
+	} else {
+		end, err = front.ServeStdio(ctx, in, out)
+	}
 	why = end.String()
 	if f := fault.From(err); f != nil && f.Code == fault.CodeInternal && end == frontmcp.EndInput {
 		err = fault.Wrap(err, CodeInput, "detail", reason(err))
 	}
-	return errors.Join(err, s.drain())
+	return errors.Join(err, s.drain(), front.Settle(context.WithoutCancel(ctx)))
 }
 
 // say shows one line to the person who watches stderr.
@@ -169,9 +188,4 @@ func level(name string) trace.Level {
 		return trace.Error
 	}
 	return trace.Info
-}
-
-// ready is called once the loop really serves (OBS-02).
-func (s *server) ready() {
-	s.say(keyReady, map[string]any{"protocol": "stdio", "pid": os.Getpid(), "log": s.trace.AppLog()})
 }

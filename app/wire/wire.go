@@ -108,7 +108,6 @@ func Admin(catalog loadCatalog, box sandbox.Sandbox, in io.Reader, out io.Writer
 			return catalog(cfg.Application.Language, cfg.Application.LocalesDir)
 		},
 		Record:  recordOnce,
-		Checks:  []admin.Check{checkTransport},
 		Skills:  readSkills,
 		Prompt:  userPrompt,
 		Reports: func(cfg config.Config) report.Store { return reports(cfg) },

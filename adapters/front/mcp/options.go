@@ -16,10 +16,10 @@ type Options struct {
 	Name    string // of the server, "agent-mcp"
 	Version string
 	Limits  Limits
-	OwnerID string     // owner of the Tasks started over stdio; released when that client is gone (REC-04)
+	OwnerID string       // owner of the Tasks started over stdio; released when that client is gone (REC-04)
 	Tasks   *TaskOptions // nil = no Tasks extension
 	Trace   trace.Sink   // nil = no events
-	Ready   func()     // called once per ServeStdio, when it really serves (OBS-02); nil = nobody asks
+	Ready   func()       // called once per ServeStdio, when it really serves (OBS-02); nil = nobody asks
 }
 
 // Limits bound what a client can make the server hold. Zero values take the default.

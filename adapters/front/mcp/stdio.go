@@ -79,9 +79,9 @@ type stdio struct {
 	desk   *desk
 	order  order
 
-	live     context.Context    // of subscriptions: they end with the input
-	mute     context.CancelFunc // ends it
-	streams  chan struct{}      // a token for each subscription
+	live    context.Context    // of subscriptions: they end with the input
+	mute    context.CancelFunc // ends it
+	streams chan struct{}      // a token for each subscription
 
 	write    sync.Mutex
 	out      io.Writer

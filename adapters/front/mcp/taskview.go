@@ -12,14 +12,14 @@ import (
 
 // taskView is a Task on the wire; all times in ms, RFC 3339 in UTC.
 type taskView struct {
-	ResultType    mcp.ResultType  `json:"resultType,omitempty"`
-	TaskID        string          `json:"taskId"`
-	Status        string          `json:"status"`
-	StatusMessage string          `json:"statusMessage,omitempty"`
-	CreatedAt     string          `json:"createdAt"`
-	LastUpdatedAt string          `json:"lastUpdatedAt"`
-	TTLMs         int64           `json:"ttlMs"`
-	PollMs        int64           `json:"pollIntervalMs"`
+	ResultType    mcp.ResultType `json:"resultType,omitempty"`
+	TaskID        string         `json:"taskId"`
+	Status        string         `json:"status"`
+	StatusMessage string         `json:"statusMessage,omitempty"`
+	CreatedAt     string         `json:"createdAt"`
+	LastUpdatedAt string         `json:"lastUpdatedAt"`
+	TTLMs         int64          `json:"ttlMs"`
+	PollMs        int64          `json:"pollIntervalMs"`
 
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  json.RawMessage `json:"error,omitempty"`
