@@ -138,7 +138,7 @@ func (x *extension) put(ctx context.Context, e entry) error {
 // keep makes a Task that was accepted one that clients can ask for. It returns when that is durable.
 func (x *extension) keep(ctx context.Context, acc service.Accepted, key, digest string) error {
 	e := &entry{Head: mcptask.Head{ID: acc.TaskID, Session: acc.SessionID, Server: x.opt.Server, Text: acc.Text, Created: x.instant(), Key: key, Digest: digest}}
-	e.take(outcome{status: statusWorking, message: x.catalog.Text(keyTaskState+text.Key(service.Queued), nil)}, e.Created)
+	e.take(outcome{status: statusWorking, message: acc.Summary}, e.Created)
 	if err := x.put(context.WithoutCancel(ctx), *e); err != nil {
 		return err
 	}

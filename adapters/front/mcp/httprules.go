@@ -143,6 +143,9 @@ func (a *answerer) dispatch(m wire.Message) {
 		return
 	}
 	rep := core.handleRequest(a.r.Context(), r)
+	if rep.Before != nil && r.method != methodListen && !a.takesEvents() {
+		rep.Before = nil // progress is a courtesy
+	}
 	if rep.Follow != nil || rep.Before != nil {
 		a.stream(rep)
 		return
@@ -267,9 +270,15 @@ func (a *answerer) encode(rep wire.Reply) []byte {
 // beat keeps a quiet stream, and what lies between, from being taken for dead.
 const beat = 15 * time.Second
 
+// takesEvents reports whether the client may be answered with events.
+func (a *answerer) takesEvents() bool {
+	accept := strings.Join(a.r.Header.Values("Accept"), ",")
+	return accept == "" || strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "*/*")
+}
+
 // stream answers with events: what comes before, what is followed, and the result.
 func (a *answerer) stream(rep wire.Reply) {
-	if accept := a.r.Header.Get("Accept"); accept != "" && !strings.Contains(accept, "text/event-stream") && !strings.Contains(accept, "*/*") {
+	if !a.takesEvents() {
 		a.refuse(http.StatusNotAcceptable, fault.New(CodeNotAccepted, "want", "text/event-stream"))
 		return
 	}

@@ -100,5 +100,4 @@ const (
 	keyStatusTask    text.Key = "mcp.status.task_id"
 	keyStatusSession text.Key = "mcp.status.session_id"
 	keyCut           text.Key = "mcp.result_cut" // args: bytes
-	keyTaskState     text.Key = "mcp.task."      // and a service.State
 )

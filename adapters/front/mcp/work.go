@@ -52,9 +52,8 @@ type work interface {
 
 // runnerWork are the Agent Tasks.
 type runnerWork struct {
-	runner  service.Runner
-	catalog text.Catalog
-	result  func(text string) any
+	runner service.Runner
+	result func(text string) any
 }
 
 var _ work = runnerWork{}
@@ -65,7 +64,7 @@ func (w runnerWork) look(ctx context.Context, id string) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	o := outcome{status: statusWorking, message: w.catalog.Text(keyTaskState+text.Key(st.State), nil)}
+	o := outcome{status: statusWorking, message: st.Summary}
 	switch st.State {
 	case service.Completed:
 		o.status, o.result = statusCompleted, w.result(st.Text)
