@@ -246,11 +246,12 @@ func (b *Box) move(ctx context.Context, j *job) error {
 	if dst.Exists {
 		return fault.New(workspace.CodeExists, "path", b.show(dst.Path))
 	}
+	was := b.before(ctx, from)
 	if _, err := from.MoveTo(ctx, to); err != nil {
 		return err
 	}
 	j.result.Text = fmt.Sprintf("moved %s to %s", b.show(src.Path), b.show(dst.Path))
-	return b.effect(j, tool.Effect{Kind: tool.EffectMoved, Path: src.Path, Dest: dst.Path})
+	return b.effect(j, tool.Effect{Kind: tool.EffectMoved, Path: src.Path, Dest: dst.Path, Before: was})
 }
 
 // dest resolves the destination. The source is judged before anything is made for the destination's sake.
@@ -273,12 +274,12 @@ func (b *Box) remove(ctx context.Context, j *job) error {
 		return err
 	}
 	defer h.Close() //nolint:errcheck // Remove reports what matters
-	info := h.Info()
+	info, was := h.Info(), b.before(ctx, h)
 	if err := h.Remove(ctx); err != nil {
 		return err
 	}
 	j.result.Text = "removed " + b.show(info.Path)
-	return b.effect(j, tool.Effect{Kind: tool.EffectRemoved, Path: info.Path})
+	return b.effect(j, tool.Effect{Kind: tool.EffectRemoved, Path: info.Path, Before: was})
 }
 
 func (b *Box) mkdir(ctx context.Context, j *job) error {

@@ -54,27 +54,43 @@ func (b *Box) glance(ctx context.Context, asked string, left *int64) tool.Seen {
 		return unknown
 	}
 	seen := tool.Seen{Path: info.Path, Known: true, Exists: info.Exists}
+	sum, ok := state(ctx, h, left)
+	if seen.SHA256 = sum; !ok {
+		return unknown
+	}
+	return seen
+}
+
+// before is the state of a file that is about to be moved or removed; "" when it may not be read or cannot be.
+func (b *Box) before(ctx context.Context, h workspace.Handle) string {
+	if !b.Policy.Decide(policy.Request{Op: policy.OpRead, Path: h.Info().Path}).Allowed {
+		return ""
+	}
+	left := int64(lookFileBytes)
+	sum, _ := state(ctx, h, &left)
+	return sum
+}
+
+// state tells a regular file's content from every other, by its digest or, where it is too large, by size and times; "" for anything
+// else. ok is false when it could not be read.
+func state(ctx context.Context, h workspace.Handle, left *int64) (sum string, ok bool) {
+	info := h.Info()
 	if !info.Exists || !info.Mode.IsRegular() {
-		return seen
+		return "", true
 	}
-	size := info.Identity.Size
-	if size > lookFileBytes || size > *left {
-		id := info.Identity
-		seen.SHA256 = fmt.Sprintf("state:%d:%d:%d", id.Size, id.ModifiedAt.UnixNano(), id.Change.UnixNano())
-		return seen
+	if id := info.Identity; id.Size > lookFileBytes || id.Size > *left {
+		return fmt.Sprintf("state:%d:%d:%d", id.Size, id.ModifiedAt.UnixNano(), id.Change.UnixNano()), true
 	}
-	*left -= size
-	sum := sha256.New()
+	*left -= info.Identity.Size
+	hash := sha256.New()
 	for at := int64(0); ; {
 		data, err := h.Read(ctx, at, chunk)
 		if err != nil {
-			return unknown
+			return "", false
 		}
-		_, _ = sum.Write(data) // a hash takes everything
+		_, _ = hash.Write(data) // a hash takes everything
 		if at += int64(len(data)); len(data) < chunk || at > lookFileBytes {
-			break
+			return hex.EncodeToString(hash.Sum(nil)), true
 		}
 	}
-	seen.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return seen
 }

@@ -37,3 +37,14 @@ func TestLook(t *testing.T) {
 	cancel()
 	assert.False(t, b.Look(gone, []string{"/w/a.txt"})[0].Known)
 }
+
+// AGT-04: what is moved or removed is known by its content, so that putting it back as it was is seen.
+func TestEffects_ContentOfWhatIsGone(t *testing.T) {
+	b := setup(t)
+	b.tree.Put("/w/a.txt", "hello", 0o644)
+	sum := b.Look(context.Background(), []string{"a.txt"})[0].SHA256
+	r := b.do(tool.Call{Name: tool.Move, Path: "a.txt", Dest: "b.txt"})
+	assert.Equal(t, []tool.Effect{{Kind: tool.EffectMoved, Path: "/w/a.txt", Dest: "/w/b.txt", Before: sum}}, r.Effects)
+	r = b.do(tool.Call{Name: tool.Remove, Path: "b.txt"})
+	assert.Equal(t, []tool.Effect{{Kind: tool.EffectRemoved, Path: "/w/b.txt", Before: sum}}, r.Effects)
+}

@@ -24,16 +24,17 @@ import (
 // player plays evaluation tasks: each in a place of its own, through the server's own configuration, apply, policy,
 // workspace, journal, audit and model client; only the MCP front is left out.
 type player struct {
-	url, model string          // a live server; "" = each task's script, over the wire
-	root       string          // places are made below
-	real       sandbox.Sandbox // for tasks that run programs
-	noReal     string          // why there is none
-	limit      time.Duration   // of one Task
+	url, model string        // a live server; "" = each task's script, over the wire
+	root       string        // places are made below
+	noReal     string        // why there is no sandbox for tasks that run programs
+	limit      time.Duration // of one Task
 }
 
 func newPlayer(ctx context.Context, root string) *player {
-	p := &player{root: root, real: newSandbox(), limit: 5 * time.Minute}
-	rep, err := p.real.Preflight(ctx)
+	p := &player{root: root, limit: 5 * time.Minute}
+	box := newSandbox()
+	defer func() { _ = box.Close() }()
+	rep, err := box.Preflight(ctx)
 	switch {
 	case err != nil:
 		p.noReal = err.Error()
@@ -62,12 +63,13 @@ func (p *player) play(ctx context.Context, t evals.Task) (evals.Score, error) {
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return score, err
 	}
-	r := run{player: p, task: t, dir: dir, box: p.real}
+	r := run{player: p, task: t, dir: dir}
 	if len(t.Programs) == 0 {
-		box := fake.New(fake.Options{})
-		defer func() { _ = box.Close() }()
-		r.box = box
+		r.box = fake.New(fake.Options{})
+	} else {
+		r.box = newSandbox() // of its own, as every server has: it keeps one server's journal
 	}
+	defer func() { _ = r.box.Close() }()
 	if p.url == "" {
 		stop, err := r.script()
 		if err != nil {

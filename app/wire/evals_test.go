@@ -36,7 +36,6 @@ func TestEvals(t *testing.T) {
 	tasks = slices.DeleteFunc(tasks, func(e evals.Task) bool { return !chosen(e.Name, os.Getenv(envOnly)) })
 	if url := os.Getenv(envURL); url != "" {
 		p := newPlayer(context.Background(), t.TempDir())
-		defer func() { require.NoError(t, p.real.Close()) }()
 		p.url, p.model, p.limit = url, os.Getenv(envModel), liveLimit
 		require.NotEmpty(t, p.model, envModel+" names the model")
 		scores, err := p.live(context.Background(), tasks, func(s string) { fmt.Println(s) })
@@ -70,7 +69,6 @@ func TestEvals(t *testing.T) {
 			})
 		}
 	})
-	require.NoError(t, p.real.Close())
 	slices.SortFunc(scores, func(a, b evals.Score) int { return strings.Compare(a.Task.Name, b.Task.Name) })
 	t.Log("\n" + evals.Table(scores))
 	if t.Failed() || os.Getenv(envOnly) != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agent-mcp/agent-mcp/core/guard"
+	"github.com/agent-mcp/agent-mcp/core/plan"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
@@ -63,7 +64,7 @@ func (m *machine) actReply(text string, r model.Reply) {
 		m.work.Empty = 0
 		m.calls(text, r.Message)
 	case m.work.Wrap:
-		if guard.Repeats(text) || guard.PrintedCall(text, m.setup.Tools) {
+		if guard.Repeats(text) || guard.PrintedCall(text, m.setup.Tools) || plan.Printed(text) {
 			text = "" // nothing to show anybody; what was observed counts all the same
 		}
 		m.judge(text)
@@ -77,6 +78,12 @@ func (m *machine) actReply(text string, r model.Reply) {
 		}
 		m.say(prompt.Clip(text, 1500))
 		m.tell(PhaseAct, "That was a call printed as text; it was not run. "+m.callHelp())
+		m.ask(PhaseAct)
+	case plan.Printed(text):
+		if m.failure(Cause{Code: CauseBadPlan}, "") {
+			return
+		}
+		m.tell(PhaseAct, "There is a plan already. Do the task that is under way, or report on it in words.")
 		m.ask(PhaseAct)
 	default:
 		m.judge(text)

@@ -22,7 +22,7 @@ const (
 	CauseDenied       fault.Code = "cause.denied"               // args: tool
 	CauseSameCall     fault.Code = "cause.same_call"            // the same call with the same result again and again
 	CauseCut          fault.Code = "cause.cut"                  // done_reason length: the reply was cut
-	CauseBadPlan      fault.Code = "cause.bad_plan"             // no plan could be read from the reply
+	CauseBadPlan      fault.Code = "cause.bad_plan"             // no plan could be read from the reply, or a plan came where work or words were due
 	CauseRevealed     fault.Code = "cause.prompt_revealed"      // the reply held a part of the Fixed System Prompt (SEC-INV-09)
 )
 

@@ -171,9 +171,13 @@ func (m *machine) fileMet(n taskgraph.Node, e taskgraph.Expect) bool {
 			return true // the plan names where it was, not where it went
 		case f.Gone:
 		case m.misplaced(f.Path, e.Path) && m.work.Unmet == 0: // told once where it is
+		case f.Orig != "" && f.SHA == f.Orig && !plan.Restores(n.Title):
+			// It is as it was before the Task, whatever was between. That is right only when the request orders a content that it
+			// had already, and the model said so once more after it was told.
+			if !f.New && m.work.Unmet > 0 && m.ordered(f.Path) {
+				return true
+			}
 		case f.SHA == "" || f.Base != f.SHA:
-			return true
-		case !f.New && m.work.Unmet > 0 && m.ordered(f.Path): // the request orders a content that it had already, and the model said so once more after it was told
 			return true
 		}
 	}
@@ -183,7 +187,7 @@ func (m *machine) fileMet(n taskgraph.Node, e taskgraph.Expect) bool {
 		case tool.EffectRan:
 			ran = true
 		case tool.EffectRead:
-			if ran && e.Path != "" && m.matches(o.Path, e.Path) && !m.gone(o.Path) && !m.asBefore(o.Path) {
+			if ran && e.Path != "" && m.matches(o.Path, e.Path) && !m.known(o.Path) {
 				return true
 			}
 		}
@@ -205,10 +209,6 @@ func (m *machine) removedMet(e taskgraph.Expect) bool {
 // ordered reports that the request orders this very file to be made or written: then it is right also when it was so before.
 func (m *machine) ordered(p string) bool {
 	return slices.ContainsFunc(m.made, func(name string) bool { return strings.EqualFold(path.Base(p), name) })
-}
-
-func (m *machine) gone(p string) bool {
-	return slices.ContainsFunc(m.files, func(f file) bool { return f.Gone && f.Path == slashed(p) })
 }
 
 func (m *machine) processMet(e taskgraph.Expect) bool {
@@ -277,7 +277,7 @@ func (m *machine) effect(e tool.Effect) {
 		m.work.Mutating++
 	}
 	if e.Kind == tool.EffectRan {
-		m.blind, m.ranOnce = true, true
+		m.blind = true
 	}
 	m.look(e)
 	p := slashed(e.Path)
@@ -285,19 +285,17 @@ func (m *machine) effect(e tool.Effect) {
 	case tool.EffectCreated, tool.EffectChanged, tool.EffectMadeDir:
 		m.put(p, e.SHA256, e.Before)
 	case tool.EffectRemoved:
-		m.drop(p, false)
+		m.drop(p, e.Before, false)
 	case tool.EffectMoved:
-		sha := ""
+		was := e.Before
 		for _, f := range m.files {
-			if f.Path == p {
-				sha = f.SHA
+			if f.Path == p && was == "" {
+				was = f.SHA
 			}
 		}
-		if g, ok := m.glimpsed(p); ok && sha == "" {
-			sha = g.SHA256
-		}
-		m.drop(p, true)
-		m.put(slashed(e.Dest), sha, "")
+		m.blind = m.blind || was == "" // what came to the new name is not known
+		m.drop(p, was, true)
+		m.put(slashed(e.Dest), was, "")
 	}
 }
 
@@ -325,8 +323,8 @@ func (m *machine) put(p, sha, was string) {
 	m.files = last(append(m.files, file{Path: p, SHA: sha, Base: was, Orig: was, New: sha != was || sha == "", By: m.current}), maxFiles)
 }
 
-// drop notes that a path, and all below it, is gone; away says that it was moved.
-func (m *machine) drop(p string, away bool) {
+// drop notes that a path, and all below it, is gone; was is its last content where that is known, away says that it was moved.
+func (m *machine) drop(p, was string, away bool) {
 	m.files = slices.Clone(m.files)
 	known := false
 	for i := range m.files {
@@ -335,13 +333,13 @@ func (m *machine) drop(p string, away bool) {
 			known = known || f.Path == p
 		}
 	}
-	if !known {
-		f := file{Path: p, By: m.current, Gone: true, Away: away}
-		if g, ok := m.glimpsed(p); ok {
-			f.Base, f.Orig, f.SHA = g.SHA256, g.SHA256, g.SHA256
-		}
-		m.files = last(append(m.files, f), maxFiles)
+	if known {
+		return
 	}
+	if g, ok := m.glimpsed(p); ok {
+		was = g.SHA256
+	}
+	m.files = last(append(m.files, file{Path: p, SHA: was, Base: was, Orig: was, By: m.current, Gone: true, Away: away}), maxFiles)
 }
 
 // effects writes effects as lines for the model and for the evidence.

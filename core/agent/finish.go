@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agent-mcp/agent-mcp/core/guard"
+	"github.com/agent-mcp/agent-mcp/core/plan"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -50,6 +51,10 @@ func (m *machine) finishReply(text string, r model.Reply) {
 	case guard.PrintedCall(text, m.setup.Tools):
 		if !m.failure(Cause{Code: CauseTextCall}, "") {
 			m.retryFinish("Reply with the final answer in words. No tool can be used any more.")
+		}
+	case plan.Printed(text):
+		if !m.failure(Cause{Code: CauseBadPlan}, "") {
+			m.retryFinish("No plan is needed any more. Reply with the final answer in words.")
 		}
 	case prompt.Reveals(text):
 		if !m.failure(Cause{Code: CauseRevealed}, "") {

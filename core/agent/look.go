@@ -23,7 +23,6 @@ const maxLook = 128
 type glimpse struct {
 	Asked string
 	tool.Seen
-	Late bool // a program had run already, so that nothing is known of how it was before
 }
 
 // askLook asks for the state of paths.
@@ -37,7 +36,7 @@ func (m *machine) found(seen []tool.Seen) {
 	if m.want.Look == lookBefore {
 		m.base = slices.Clone(m.base)
 		for i, asked := range m.unseen() {
-			g := glimpse{Asked: asked, Late: m.ranOnce}
+			g := glimpse{Asked: asked}
 			if i < len(seen) {
 				g.Seen = seen[i]
 			}
@@ -133,9 +132,10 @@ func (m *machine) touched() []string {
 	return out
 }
 
-// glimpsed is how a path was before any program ran.
+// glimpsed is how a path was when it began to matter. What a program did before to a path that only a later plan
+// names, nobody saw.
 func (m *machine) glimpsed(p string) (glimpse, bool) {
-	i := slices.IndexFunc(m.base, func(g glimpse) bool { return g.Known && !g.Late && slashed(g.Path) == p })
+	i := slices.IndexFunc(m.base, func(g glimpse) bool { return g.Known && slashed(g.Path) == p })
 	if i < 0 {
 		return glimpse{}, false
 	}
@@ -155,8 +155,11 @@ func (m *machine) reconcile(s tool.Seen) {
 		case f.Gone && s.Exists:
 			e.Kind = tool.EffectCreated
 		case !f.Gone && !s.Exists:
-			e.Kind, e.SHA256 = tool.EffectRemoved, ""
-		case s.Exists && f.SHA != s.SHA256 && f.SHA != "":
+			e.Kind, e.SHA256, e.Before = tool.EffectRemoved, "", f.SHA
+		case s.Exists && f.SHA == "":
+			m.files = slices.Clone(m.files)
+			m.files[i].SHA = s.SHA256 // a move brought it there
+		case s.Exists && f.SHA != s.SHA256:
 			e.Kind, e.Before = tool.EffectChanged, f.SHA
 		}
 	} else if g, ok := m.glimpsed(p); ok {
@@ -164,7 +167,7 @@ func (m *machine) reconcile(s tool.Seen) {
 		case !g.Exists && s.Exists:
 			e.Kind = tool.EffectCreated
 		case g.Exists && !s.Exists:
-			e.Kind, e.SHA256 = tool.EffectRemoved, ""
+			e.Kind, e.SHA256, e.Before = tool.EffectRemoved, "", g.SHA256
 		case s.Exists && g.SHA256 != s.SHA256:
 			e.Kind, e.Before = tool.EffectChanged, g.SHA256
 		}
@@ -174,7 +177,13 @@ func (m *machine) reconcile(s tool.Seen) {
 	}
 }
 
-// asBefore reports that a file, which nothing touched as far as is known, was there before any program ran.
+// known reports that the state of a path is known, so that a read of it adds nothing.
+func (m *machine) known(p string) bool {
+	_, ok := m.glimpsed(slashed(p))
+	return ok || slices.ContainsFunc(m.files, func(f file) bool { return f.Path == slashed(p) })
+}
+
+// asBefore reports that a file, which nothing touched as far as is known, was there when it began to matter.
 func (m *machine) asBefore(p string) bool {
 	g, ok := m.glimpsed(slashed(p))
 	return ok && g.Exists && !slices.ContainsFunc(m.files, func(f file) bool { return f.Path == slashed(p) })

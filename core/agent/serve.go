@@ -108,8 +108,12 @@ func (m *machine) hint(e taskgraph.Expect) string {
 		case e.Kind != plan.File || f.Gone || !m.matches(f.Path, e.Path):
 		case m.misplaced(f.Path, e.Path):
 			return " in the workspace itself (it is at " + prompt.Short(f.Path, 200) + "; report again if that is where the user wants it)"
-		case !f.New:
+		case !f.New && m.ordered(f.Path):
 			return " (it was written with the content that it had already; report again if nothing has to change)"
+		case !f.New:
+			return " (it was written with the content that it had already)"
+		case f.SHA != "" && (f.Base == f.SHA || f.Orig == f.SHA):
+			return " (it has the content that it had before)"
 		}
 	}
 	return ""
@@ -178,7 +182,7 @@ func (m *machine) takenBack(n taskgraph.Node, e taskgraph.Expect, f file) bool {
 	case e.Kind == plan.Removed:
 		return !f.Gone && !plans(plan.File)
 	case f.Gone:
-		return !f.Away && !plan.Clears(by.Title) && !plans(plan.Removed) && !m.fileMet(n, e)
+		return !plan.Clears(by.Title) && !plan.Moves(by.Title) && !plans(plan.Removed) && !m.fileMet(n, e)
 	}
 	return f.New && f.Orig != "" && f.SHA == f.Orig && !plan.Restores(by.Title)
 }

@@ -67,9 +67,8 @@ type State struct {
 	looked     []string  // of them, that were read, or that a program which ended well was told of
 	reminded   bool      // of names
 	retongued  bool      // the closing words were asked for in the owner's language
-	base       []glimpse // how the paths that matter were before the first program ran
-	blind      bool      // a program ran since the files were last looked at
-	ranOnce    bool      // a program ran in this Task
+	base       []glimpse // how the paths that matter were found first
+	blind      bool      // something happened to files, since they were last looked at, that no result tells of
 	said       string    // the report that waits for a look at the files
 	outcome    *Outcome
 }
@@ -196,13 +195,12 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Retongued bool
 		Base      []glimpse
 		Blind     bool
-		RanOnce   bool
 		Said      string
 		Outcome   *Outcome
 	}
 	v := view{
 		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.overspent, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
-		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.made, s.looked, s.reminded, s.retongued, s.base, s.blind, s.ranOnce, s.said, s.outcome,
+		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.made, s.looked, s.reminded, s.retongued, s.base, s.blind, s.said, s.outcome,
 	}
 	for _, l := range s.loaded {
 		v.Loaded = append(v.Loaded, l.Name)

@@ -20,12 +20,13 @@ import (
 // not. What is true of it does not depend on what anybody reports.
 type world struct {
 	files, start map[string]string // below /w
-	exits        map[string]int    // last exit code of every program
-	blindfold    bool              // it cannot be looked at
+	first        map[string]string // how a path was when it was first looked at; "-" = it was not there, "?" = a program had run already
+	ran          bool
+	blindfold    bool // it cannot be looked at
 }
 
 func newWorld(files map[string]string) *world {
-	w := &world{files: maps.Clone(files), start: maps.Clone(files), exits: map[string]int{}}
+	w := &world{files: maps.Clone(files), start: maps.Clone(files), first: map[string]string{}}
 	if w.files == nil {
 		w.files, w.start = map[string]string{}, map[string]string{}
 	}
@@ -43,6 +44,15 @@ func (w *world) sees(paths []string) []tool.Seen {
 		out[i] = tool.Seen{Path: p, Known: !w.blindfold && strings.HasPrefix(p, "/w/"), Exists: there}
 		if there {
 			out[i].SHA256 = sha(content)
+		}
+		if _, seen := w.first[rel(p)]; !seen {
+			switch {
+			case w.ran:
+				content = "?"
+			case !there:
+				content = "-"
+			}
+			w.first[rel(p)] = content
 		}
 	}
 	return out
@@ -71,17 +81,20 @@ func (w *world) do(c tool.Call) tool.Result {
 			return missing
 		}
 		delete(w.files, p)
-		return effect(tool.Effect{Kind: tool.EffectRemoved, Path: "/w/" + p})
+		return effect(tool.Effect{Kind: tool.EffectRemoved, Path: "/w/" + p, Before: sha(old)})
 	case tool.Move:
 		if !there {
 			return missing
 		}
+		if _, taken := w.files[rel(c.Dest)]; taken { // FS-07
+			return tool.Result{Text: "exists", Fault: fault.New(workspace.CodeExists, "path", c.Dest)}
+		}
 		delete(w.files, p)
 		w.files[rel(c.Dest)] = old
-		return effect(tool.Effect{Kind: tool.EffectMoved, Path: "/w/" + p, Dest: "/w/" + rel(c.Dest)})
+		return effect(tool.Effect{Kind: tool.EffectMoved, Path: "/w/" + p, Dest: "/w/" + rel(c.Dest), Before: sha(old)})
 	case tool.Run:
 		code := w.program(c.Args)
-		w.exits[c.Alias] = code
+		w.ran = true
 		return effect(tool.Effect{Kind: tool.EffectRan, Alias: c.Alias, Path: "/usr/bin/" + c.Alias, Exit: code, End: "exited"})
 	}
 	return tool.Result{Text: "ok"}

@@ -233,6 +233,15 @@ func texts(v any) []string {
 	return out
 }
 
+// Printed reports that a reply is a plan in the form that a plan reply has, where something else was due.
+func Printed(text string) bool {
+	if !strings.Contains(text, `"depends_on"`) || !strings.Contains(text, `"expects"`) {
+		return false
+	}
+	p, _, ok := Read(text)
+	return ok && len(p.Drafts) > 0
+}
+
 // One is the plan of last resort: the request as one Planner Task, with its effects left open.
 func One(request string) []Draft {
 	return []Draft{{id: "t1", title: prompt.Short(request, 200)}}

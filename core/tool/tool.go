@@ -67,7 +67,7 @@ type Effect struct {
 	Path   string // resolved host path; EffectRan: the executable
 	Dest   string // EffectMoved
 	SHA256 string // content after EffectCreated/EffectChanged
-	Before string // SHA-256 of the content before EffectChanged
+	Before string // SHA-256 of the content before EffectChanged, EffectRemoved and EffectMoved, where it is known
 	Alias  string // EffectRan
 	Exit   int    // EffectRan: exit code, -1 when it did not exit by itself
 	End    string // EffectRan: how it ended ("exited", "timed_out", …)
