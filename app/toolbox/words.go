@@ -132,6 +132,7 @@ var plainWords = map[fault.Code]string{
 	sandbox.CodeEntryMissing:   "{path} does not exist any more; only the owner can repair that.",
 	sandbox.CodeEntryFailed:    "{path} could not be started: {detail}. If it is a script, check the program after #!.",
 	sandbox.CodeRootChanged:    "{path} is gone or was replaced since the start; only the owner can repair that.",
+	sandbox.CodeArgument:       "Argument {index} cannot be given to a program here: {detail}. Put it into a file.",
 	sandbox.CodeTooWeak:        "This computer cannot enforce {item} as strictly as the owner wants, so nothing is run.",
 	sandbox.CodeUnavailable:    "This computer cannot confine processes ({detail}), so nothing is run.",
 	image.CodeMissing:          "{path} does not exist any more; only the owner can repair that.",

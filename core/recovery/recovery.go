@@ -63,7 +63,7 @@ func check(rec journal.Record, index int) *fault.Error {
 		return nil
 	case !known(rec.Resource.Kind):
 		return fault.New(journal.CodeUnknown, "kind", string(rec.Resource.Kind), "path", rec.Resource.Path)
-	case !removable(rec.Resource.Path):
+	case !removable(rec.Resource):
 		return fault.New(CodeBadPath, "path", rec.Resource.Path)
 	}
 	return nil
@@ -78,12 +78,15 @@ func last(r journal.Resource) int {
 
 func known(k journal.Kind) bool {
 	switch k {
-	case journal.KindFile, journal.KindTree, journal.KindSocket, journal.KindCgroup, journal.KindNote:
+	case journal.KindFile, journal.KindTree, journal.KindSocket, journal.KindCgroup, journal.KindNote,
+		journal.KindGrant, journal.KindSeal, journal.KindFirewall, journal.KindExemption, journal.KindProfile:
 		return true
 	}
 	return false
 }
 
-func removable(path string) bool {
-	return filepath.IsAbs(path) && filepath.Clean(path) == path && filepath.Dir(path) != path
+// removable judges the path. Entries of ours may be taken out of any place; everything else removes what is there.
+func removable(res journal.Resource) bool {
+	path := res.Path
+	return filepath.IsAbs(path) && filepath.Clean(path) == path && (res.Kind == journal.KindGrant || filepath.Dir(path) != path)
 }

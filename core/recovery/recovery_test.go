@@ -59,6 +59,24 @@ func TestPlan_UndoesWhatIsOpenYoungestFirst(t *testing.T) { // REC-06
 	}
 }
 
+// REC-06: what Windows leaves behind is undone too; the detail tells resources apart.
+func TestPlan_KeepsTheDetail(t *testing.T) {
+	var recs []journal.Record
+	var want []journal.Resource
+	for _, kind := range []journal.Kind{journal.KindGrant, journal.KindSeal, journal.KindFirewall, journal.KindExemption, journal.KindProfile} {
+		for _, detail := range []string{"", "x"} {
+			r := res(string(kind)+detail, kind, abs("tmp/x"))
+			r.Detail = detail
+			recs, want = append(recs, open(r)), append([]journal.Resource{r}, want...)
+		}
+	}
+	drive := res("drive", journal.KindGrant, abs("")) // an entry may stand on a drive itself
+	recs, want = append(recs, open(drive)), append([]journal.Resource{drive}, want...)
+	got, f := recovery.Plan(recs)
+	require.Nil(t, f)
+	assert.Equal(t, want, got)
+}
+
 func TestPlan_FailsClosedWithEveryReason(t *testing.T) { // REC-07
 	good := open(res("a", journal.KindFile, abs("tmp/a")))
 	for _, tt := range []struct {
@@ -74,6 +92,8 @@ func TestPlan_FailsClosedWithEveryReason(t *testing.T) { // REC-07
 		{"relative", open(res("x", journal.KindTree, "tmp")), recovery.CodeBadPath},
 		{"not clean", open(res("x", journal.KindTree, abs("tmp")+string(filepath.Separator)+"..")), recovery.CodeBadPath},
 		{"the root", open(res("x", journal.KindTree, abs(""))), recovery.CodeBadPath},
+		{"the root sealed", open(res("x", journal.KindSeal, abs(""))), recovery.CodeBadPath},
+		{"a relative grant", open(res("x", journal.KindGrant, "tmp")), recovery.CodeBadPath},
 	} {
 		got, f := recovery.Plan([]journal.Record{good, tt.bad, closed(tt.bad.Resource)})
 		require.NotNil(t, f, tt.name)

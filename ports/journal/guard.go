@@ -15,6 +15,15 @@ type Guard interface {
 	Close(ctx context.Context, res Resource) error
 }
 
+// Detailed is a Guard for things that a path alone does not tell; that of NewGuard is one.
+type Detailed interface {
+	Guard
+	// OpenWith is Open with what is needed to undo the thing (Resource.Detail).
+	OpenWith(ctx context.Context, kind Kind, path, detail string) (Resource, error)
+}
+
+var _ Detailed = guard{}
+
 // NewGuard returns a Guard that writes to j. now and newID are the caller's clock and source of ids; task may be "".
 func NewGuard(j Journal, now func() time.Time, newID func() string, task string) Guard {
 	return guard{journal: j, now: now, newID: newID, task: task}
@@ -29,7 +38,12 @@ type guard struct {
 
 // Open implements Guard.
 func (g guard) Open(ctx context.Context, kind Kind, path string) (Resource, error) {
-	res := Resource{ID: g.newID(), Kind: kind, Path: path, Task: g.task}
+	return g.OpenWith(ctx, kind, path, "")
+}
+
+// OpenWith implements Detailed.
+func (g guard) OpenWith(ctx context.Context, kind Kind, path, detail string) (Resource, error) {
+	res := Resource{ID: g.newID(), Kind: kind, Path: path, Task: g.task, Detail: detail}
 	if err := g.journal.Append(ctx, Record{At: g.now(), Op: OpOpen, Resource: res}); err != nil {
 		return Resource{}, err
 	}

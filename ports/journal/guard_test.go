@@ -57,6 +57,9 @@ func TestGuard_WritesOpenAndClose(t *testing.T) {
 	if !reflect.DeepEqual(want, l.records) {
 		t.Errorf("want %v, got %v", want, l.records)
 	}
+	if d, err := g.(journal.Detailed).OpenWith(t.Context(), journal.KindGrant, "/d", "ace"); err != nil || d.Detail != "ace" || d != l.records[3].Resource {
+		t.Error("the detail is in the record:", d, err)
+	}
 	l.fail = errors.New("full")
 	if _, err = g.Open(t.Context(), journal.KindFile, "/d"); !errors.Is(err, l.fail) {
 		t.Error("not recorded, so not to be made:", err)

@@ -19,6 +19,14 @@ const (
 	KindSocket Kind = "socket" // unlink
 	KindCgroup Kind = "cgroup" // kill what is in it, rmdir
 	KindNote   Kind = "note"   // a file of ours with what to look for after a run that nobody saw end: look, then unlink
+
+	// Kinds of Windows. Detail says exactly what is ours; nothing else at Path is touched. The last three name the run by its
+	// temporary directory, which need not exist any more.
+	KindGrant     Kind = "grant"     // access control entries on Path and what it hands down: take them out
+	KindSeal      Kind = "seal"      // Path inherits nothing while it is sealed: let it inherit again
+	KindFirewall  Kind = "firewall"  // filters: delete them
+	KindExemption Kind = "exemption" // the profile may use the loopback: take it off the list
+	KindProfile   Kind = "profile"   // what programs left in the profile's own directory and key: empty them
 )
 
 // Resource names one thing that must not remain.
@@ -27,6 +35,8 @@ type Resource struct {
 	Kind Kind   `json:"kind"`
 	Path string `json:"path"` // absolute, canonical parent
 	Task string `json:"task,omitempty"`
+
+	Detail string `json:"detail,omitempty"` // what its maker needs to undo it, in its own form; never a secret
 }
 
 // Op is what happened to a resource.

@@ -274,5 +274,6 @@ const (
 	CodeNoAnswer        fault.Code = "sandbox.no_answer"          // args: host, detail — cannot be resolved or reached
 	CodeNotListed       fault.Code = "sandbox.not_listed"         // args: target — the network list does not have it
 	CodeSystemCall      fault.Code = "sandbox.system_call"        // args: target — nothing a confined program may ask for
+	CodeArgument        fault.Code = "sandbox.argument"           // args: index, detail — argv[index] cannot be given to a program on this system
 	CodePlatform        fault.Code = "sandbox.platform"           // args: platform — no adapter for this system
 )
