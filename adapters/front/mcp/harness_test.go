@@ -41,9 +41,10 @@ func open(t *testing.T, o mcp.Options) *session {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &session{t: t, in: inW, out: outR, lines: bufio.NewScanner(outR), cancel: cancel, done: make(chan struct{})}
 	s.lines.Buffer(nil, 64<<20)
+	server := serverOf(o)
 	go func() {
 		defer close(s.done)
-		s.end, s.err = serverOf(o).ServeStdio(ctx, inR, outW)
+		s.end, s.err = server.ServeStdio(ctx, inR, outW)
 		_ = outW.Close()
 	}()
 	t.Cleanup(func() {
