@@ -197,6 +197,7 @@ func TestServeHTTP_Rules(t *testing.T) {
 		"listen without events":           {fronttest.Request("7", "subscriptions/listen", `"notifications":{},`+fronttest.Meta), map[string]string{"Accept": "application/json"}, 406, -32600, ""},
 		"progress without events":         {strings.Replace(status, `{"io.`, `{"progressToken":1,"io.`, 1), map[string]string{"Accept": "application/json"}, 200, 0, ""},
 		"tasks without the extension":     {strings.Replace(task, fronttest.TasksMeta, fronttest.Meta, 1), nil, 404, -32601, ""},
+		"removed method without a name":   {strings.Replace(task, "tasks/get", "tasks/result", 1), map[string]string{"Mcp-Name": ""}, 404, -32601, ""},
 		"notification":                    {`{"jsonrpc":"2.0","method":"notifications/initialized"}`, nil, 202, 1, ""},
 		"cancellation has no use in HTTP": {`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`, nil, 202, 1, ""},
 	} {

@@ -186,10 +186,10 @@ func (a *answerer) headers(r *request) *wire.Error {
 		return bad
 	}
 	field := ""
-	switch {
-	case r.method == methodCall:
+	switch r.method {
+	case methodCall:
 		field = "name"
-	case r.isTasks():
+	case methodGet, methodUpdate, methodCancel:
 		field = "taskId"
 	default:
 		return nil
