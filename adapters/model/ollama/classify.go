@@ -124,7 +124,7 @@ func byStatus(low string, status int) fault.Code {
 }
 
 func coded(code fault.Code, text string, status int, name string) *fault.Error {
-	text = clean(text)
+	text = clean(unthought(text))
 	switch code {
 	case model.CodeNotFound, model.CodeNoTools, model.CodeNoVision, model.CodeNoThinking:
 		return fault.New(code, "model", name, "detail", text)
@@ -134,6 +134,21 @@ func coded(code fault.Code, text string, status int, name string) *fault.Error {
 		return fault.New(code, "url", "")
 	}
 	return fault.New(code, "detail", text)
+}
+
+// unthought takes leaked reasoning out of an error text, which may repeat what the model wrote (OLL-14).
+func unthought(text string) string {
+	open, end := strings.Index(text, openTag), strings.LastIndex(text, closeTag)
+	switch {
+	case end >= 0 && open >= 0 && open < end:
+		text = text[:open] + "…" + text[end+len(closeTag):]
+	case end >= 0:
+		text = "…" + text[end+len(closeTag):]
+	}
+	if open = strings.Index(text, openTag); open >= 0 {
+		text = text[:open] + "…"
+	}
+	return text
 }
 
 func all(s string, words []string) bool {

@@ -117,11 +117,15 @@ func (c *call) read(body io.Reader, name string, onChunk func(model.Chunk)) (mod
 	}
 }
 
-// brokenLine tells a line that was cut short from one that was never JSON.
+// brokenLine tells a line that was cut short from one that was never JSON. What seems to be a line of a reply is not quoted: it may
+// hold what the model thinks (OLL-14).
 func brokenLine(raw []byte, err error) *fault.Error {
 	var se *json.SyntaxError
 	if raw[0] == '{' && errors.As(err, &se) && int(se.Offset) >= len(raw) {
 		return fault.Wrap(err, model.CodeIncomplete)
+	}
+	if raw[0] == '{' {
+		return fault.Wrap(err, model.CodeProtocol, "detail", fmt.Sprintf("broken JSON in a line of %d bytes", len(raw)))
 	}
 	return fault.Wrap(err, model.CodeProtocol, "detail", detail(raw))
 }

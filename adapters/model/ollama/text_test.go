@@ -3,6 +3,7 @@ package ollama
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -185,4 +186,17 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// OLL-14: errors that repeat what a model wrote do not repeat what it thought; a broken line of a reply is not quoted at all.
+func TestErrors_HoldNoThinking(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain": "plain", "a <think>x</think> b": "a … b", "x</think> b": "… b", "a <think>x": "a …", "a <think>x</think> b </think> c <think>y": "a … c …",
+	} {
+		assert.Equal(t, want, unthought(in), in)
+		assert.Equal(t, want, classifyText(in, 500, "m").Args["detail"], in)
+	}
+	err := errors.New("x")
+	assert.Equal(t, "broken JSON in a line of 14 bytes", brokenLine([]byte(`{"thinking":"x`), err).Args["detail"])
+	assert.Equal(t, "HTML: Sign in", brokenLine([]byte("<html>Sign in"), err).Args["detail"])
 }

@@ -232,7 +232,7 @@ func TestChat_Think(t *testing.T) {
 	for _, c := range []struct {
 		think model.Think
 		want  any
-	}{{model.Think{}, nil}, {model.Think{Set: true}, false}, {model.Think{Set: true, On: true}, true}, {model.Think{Set: true, Level: "low"}, "low"}} {
+	}{{model.Think{}, nil}, {model.Think{Set: true}, false}, {model.Think{Set: true, On: true}, true}, {model.Think{Set: true, Level: "low"}, "low"}, {model.Think{Set: true, On: true, Level: "max"}, "max"}} {
 		req := hello()
 		req.Think = c.think
 		assert.Equal(t, c.want, sent(t, req)["think"])
