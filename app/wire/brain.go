@@ -17,6 +17,9 @@ import (
 // CodeModelSilent is a warning: the model server did not answer in time. args: url, limit
 const CodeModelSilent fault.Code = "server.model_silent"
 
+// CodeModelRemote is a warning: the server says that the model runs on another machine, though its name does not. args: model
+const CodeModelRemote fault.Code = "server.model_remote"
+
 // lookLimit bounds the look at the model server before serving: a server that is slow to answer is no reason to start late.
 const lookLimit = 2 * time.Second
 
@@ -54,5 +57,8 @@ func look(ctx context.Context, client *ollama.Model, cfg config.Ollama) (info *m
 	if len(got.Capabilities) > 0 && !got.Has("tools") { // an old server does not say
 		return nil, nil, fault.New(model.CodeNoTools, "model", name)
 	}
-	return &got, nil, nil
+	if got.Remote {
+		warning = fault.New(CodeModelRemote, "model", name)
+	}
+	return &got, warning, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,6 +87,9 @@ func (s *server) work(ctx context.Context) error {
 	})
 	if info != nil {
 		s.engine.Know(*info)
+	}
+	if warning != nil && warning.Code == CodeModelRemote && slices.ContainsFunc(s.eff.Warnings, func(w *fault.Error) bool { return w.Code == config.WarnCloud }) {
+		warning = nil // said already, with its place
 	}
 	s.warn(warning)
 	return nil

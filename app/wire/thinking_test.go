@@ -28,18 +28,23 @@ func musing(t scripted.Turn) scripted.Turn {
 	return t
 }
 
-// thoughtful is a place whose model thinks.
-func thoughtful(t *testing.T, more string, steps ...scripted.Step) *place {
+// placeWith is a place with a model server of its own, and settings laid over the others.
+func placeWith(t *testing.T, script scripted.Script, ollama, more string) *place {
 	t.Helper()
 	p := newPlace(t, "")
-	srv, err := scripted.NewServer(scripted.Script{Model: "m:latest", Capabilities: []string{"completion", "tools", "thinking"}, Steps: steps})
+	srv, err := scripted.NewServer(script)
 	require.NoError(t, err)
 	t.Cleanup(srv.Close)
 	p.model = srv
-	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "agent.local.yaml"), []byte(fmt.Sprintf(
-		"ollama: {base_url: %q, retry: {attempts: 3, backoff: 1ms, max_backoff: 1ms}, %s}\nlogging: {level: debug}\n", srv.URL, more)), 0o600))
+	p.settings(t, ollama, more)
 	p.apply(t)
 	return p
+}
+
+func (p *place) settings(t *testing.T, ollama, more string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(p.dir, "agent.local.yaml"), []byte(fmt.Sprintf(
+		"ollama: {base_url: %q, retry: {attempts: 3, backoff: 1ms, max_backoff: 1ms}, %s}\n%s\n", p.model.URL, ollama, more)), 0o600))
 }
 
 // lacks fails when a text is in a file of the place, whatever its name.
@@ -85,22 +90,23 @@ func TestServe_ThinkingIsNowhere(t *testing.T) {
 		return t
 	}
 	const chat = `{"model":"m","message":{"role":"assistant","content":"","thinking":"` + canary + ` 4`
-	p := thoughtful(t, "think: high",
-		scripted.Step{When: planning, Reply: musing(scripted.Say("No plan yet."))},
-		scripted.Step{When: planning, Reply: musing(plan)},
-		scripted.Step{When: acting, Reply: broken(scripted.Fault{End: true})},
-		scripted.Step{When: acting, Reply: broken(scripted.Fault{Line: "an error was encountered while running the model: <think>" + canary + " 5"})},
-		scripted.Step{When: acting, Reply: broken(scripted.Fault{Line: "error parsing tool call: raw='<think>" + canary + " 6</think>{', err=unexpected end"})},
-		scripted.Step{When: acting, Reply: musing(write("a.txt"))},
-		scripted.Step{When: acting, Reply: musing(scripted.Say("I made a.txt."))},
-		scripted.Step{When: acting, Reply: musing(scripted.Use(scripted.Tool("no_such_tool", map[string]any{})))},
-		scripted.Step{When: acting, Reply: musing(scripted.Turn{})},
-		scripted.Step{When: acting, Reply: musing(write("b.txt"))},
-		scripted.Step{When: acting, Reply: musing(scripted.Say("I made b.txt."))},
-		scripted.Step{Reply: musing(scripted.Say("Both files are made."))},
+	steps := []scripted.Step{
+		{When: planning, Reply: musing(scripted.Say("No plan yet."))},
+		{When: planning, Reply: musing(plan)},
+		{When: acting, Reply: broken(scripted.Fault{End: true})},
+		{When: acting, Reply: broken(scripted.Fault{Line: "an error was encountered while running the model: <think>" + canary + " 5"})},
+		{When: acting, Reply: broken(scripted.Fault{Line: "error parsing tool call: raw='<think>" + canary + " 6</think>{', err=unexpected end"})},
+		{When: acting, Reply: musing(write("a.txt"))},
+		{When: acting, Reply: musing(scripted.Say("I made a.txt."))},
+		{When: acting, Reply: musing(scripted.Use(scripted.Tool("no_such_tool", map[string]any{})))},
+		{When: acting, Reply: musing(scripted.Turn{})},
+		{When: acting, Reply: musing(write("b.txt"))},
+		{When: acting, Reply: musing(scripted.Say("I made b.txt."))},
+		{Reply: musing(scripted.Say("Both files are made."))},
 		// the second Task of the Session: a line that is no JSON ends it
-		scripted.Step{When: planning, Reply: scripted.Turn{Fault: &scripted.Fault{Raw: chat + "\x01\"}}\n"}}},
-	)
+		{When: planning, Reply: scripted.Turn{Fault: &scripted.Fault{Raw: chat + "\x01\"}}\n"}}},
+	}
+	p := placeWith(t, scripted.Script{Model: "m:latest", Capabilities: []string{"completion", "tools", "thinking"}, Steps: steps}, "think: high", "logging: {level: debug}")
 	c := p.serve(context.Background(), t)
 	var told []string
 	accepted := c.tool("agent_run", map[string]any{"request": "make both files"})

@@ -31,6 +31,7 @@ const (
 	CodeBadURLPath   fault.Code = "config.bad_url_path"      // args: value
 	CodeBadListen    fault.Code = "config.bad_listen"        // args: value — no host:port
 	CodeNotLoopback  fault.Code = "config.not_loopback"      // args: value
+	CodeFinite       fault.Code = "config.not_finite"        // args: value — NaN or an infinity
 	CodeBadKeepAlive fault.Code = "config.bad_keep_alive"    // args: value
 	CodeBadPath      fault.Code = "config.bad_path"          // args: value — NUL or another control character
 	CodeNoHome       fault.Code = "config.no_home"           // args: value — `~` without a home directory, or ~user
@@ -54,6 +55,7 @@ const (
 // Codes of warnings: the configuration is usable, the owner should know. Args as above.
 const (
 	WarnExtraKnown fault.Code = "config.extra_known"  // extra_options names a known option, which loses (OLL-05)
+	WarnExtraNear  fault.Code = "config.extra_near"   // args: known — extra_options names what is a known option but for a slip
 	WarnCloud      fault.Code = "config.cloud_model"  // args: model — prompts leave the machine through the local server
 	WarnRemote     fault.Code = "config.remote_model" // args: url — the Ollama server is on another machine
 	WarnNoEntries  fault.Code = "config.no_entries"   // nothing can be started

@@ -317,6 +317,9 @@ func TestBuild_Warnings(t *testing.T) {
 	for text, want := range map[string]fault.Code{
 		`{"ollama": {"model": "gpt-oss:120b-cloud"}}`:       config.WarnCloud,
 		`{"ollama": {"model": "library/x:cloud"}}`:          config.WarnCloud,
+		`{"ollama": {"model": "X:Cloud"}}`:                  config.WarnCloud,
+		`{"ollama": {"extra_options": {"num_cxt": 1}}}`:     config.WarnExtraNear,
+		`{"ollama": {"extra_options": {"Top_K": 1}}}`:       config.WarnExtraNear,
 		`{"ollama": {"base_url": "http://10.0.0.5:11434"}}`: config.WarnRemote,
 		`{"ollama": {"extra_options": {"num_ctx": 1}}}`:     config.WarnExtraKnown,
 		`{"sandbox": {"execution": {"entries": []}}}`:       config.WarnNoEntries,
@@ -336,6 +339,14 @@ func TestBuild_ExtraOptions(t *testing.T) {
 	require.Equal(t, map[string]any{"mirostat": int64(2), "deep": map[string]any{"a": []any{true, nil, 1.5}}}, cfg.Ollama.Options.Extra)
 	_, err = json.Marshal(cfg.Ollama.Options.Extra)
 	require.NoError(t, err)
+
+	cfg, warnings, err := with(t, `{"ollama": {"extra_options": {"num_gqa": 8, "use_mlock": true, "off": null}}}`)
+	require.NoError(t, err)
+	require.Empty(t, warnings, "other options are the server's business")
+	require.Equal(t, map[string]any{"num_gqa": int64(8), "use_mlock": true}, cfg.Ollama.Options.Extra, "null takes back what a base file said")
+	_, _, err = with(t, `{"ollama": {"extra_options": {"deep": {"a": [1, ".nan"]}}}}`)
+	require.Equal(t, config.CodeFinite, fault.From(err).Reasons[0].Code, "what JSON cannot hold is refused, not turned into text")
+	require.Equal(t, "ollama.extra_options.deep.a[1]", fault.From(err).Reasons[0].Args["key"])
 }
 
 // CFG-01: one message, with the new form of what was found.

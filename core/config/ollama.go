@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agent-mcp/agent-mcp/core/near"
 	"github.com/agent-mcp/agent-mcp/ports/model"
 	"github.com/agent-mcp/agent-mcp/ports/settings"
 )
@@ -40,8 +41,9 @@ func (d *decoder) ollama(s *scope) (o Ollama) {
 	return o
 }
 
-// cloud reports a model that runs elsewhere through the local server: a tag of `cloud` or ending in `-cloud`.
+// cloud reports a model that runs elsewhere through the local server: a tag of `cloud` or ending in `-cloud`, in any case.
 func cloud(name string) bool {
+	name = strings.ToLower(name)
 	_, tag, _ := strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
 	return tag == "cloud" || strings.HasSuffix(tag, "-cloud")
 }
@@ -152,7 +154,9 @@ func (d *decoder) options(s *scope) (o model.Options) {
 	return o
 }
 
-// extra reads extra_options; a known option there loses, with a warning (OLL-05).
+// extra reads extra_options, which are passed on as they are. A known option there loses, and what is one but for a slip of the
+// pen does nothing at the server: both with a warning (OLL-05). null takes back what a base file said. Numbers that JSON cannot
+// hold are refused.
 func (d *decoder) extra(s *scope, known []string) map[string]any {
 	e := s.child("extra_options")
 	var out map[string]any
@@ -162,6 +166,16 @@ func (d *decoder) extra(s *scope, known []string) map[string]any {
 			d.warn(WarnExtraKnown, e.key(f.Key), at)
 			continue
 		}
+		if f.Value.Kind == settings.Null {
+			continue
+		}
+		if key, bad, found := infinite(e.key(f.Key), f.Value); found {
+			d.bad(CodeFinite, key, bad, "value", show(bad))
+			continue
+		}
+		if i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, f.Key) || near.Distance(k, f.Key) == 1 }); i >= 0 {
+			d.warn(WarnExtraNear, e.key(f.Key), f.Value, "known", "ollama.options."+known[i])
+		}
 		if out == nil {
 			out = map[string]any{}
 		}
@@ -170,7 +184,28 @@ func (d *decoder) extra(s *scope, known []string) map[string]any {
 	return out
 }
 
-// plain turns a node into the value that JSON encodes. What JSON cannot hold (NaN, infinity) becomes its source text.
+// infinite finds a number that is none, or has no end, inside a value.
+func infinite(key string, n settings.Node) (at string, bad settings.Node, found bool) {
+	switch n.Kind {
+	case settings.Float:
+		return key, n, math.IsNaN(n.Float) || math.IsInf(n.Float, 0)
+	case settings.List:
+		for i, item := range n.Items {
+			if at, bad, found = infinite(key+"["+strconv.Itoa(i)+"]", item); found {
+				return at, bad, true
+			}
+		}
+	case settings.Map:
+		for _, f := range n.Fields {
+			if at, bad, found = infinite(key+"."+f.Key, f.Value); found {
+				return at, bad, true
+			}
+		}
+	}
+	return "", settings.Node{}, false
+}
+
+// plain turns a node into the value that JSON encodes.
 func plain(n settings.Node) any {
 	switch n.Kind {
 	case settings.Bool:
@@ -178,9 +213,6 @@ func plain(n settings.Node) any {
 	case settings.Int:
 		return n.Int
 	case settings.Float:
-		if math.IsNaN(n.Float) || math.IsInf(n.Float, 0) {
-			return n.String
-		}
 		return n.Float
 	case settings.String:
 		return n.String

@@ -122,8 +122,8 @@ func tagged(name string) string {
 	return name
 }
 
-// cloudName tells names that the local server sends on to another machine.
+// cloudName tells names that the local server sends on to another machine: by their tag, as core/config does.
 func cloudName(name string) bool {
-	n := strings.ToLower(name)
-	return strings.HasSuffix(n, ":cloud") || strings.HasSuffix(n, "-cloud")
+	_, tag, _ := strings.Cut(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), ":")
+	return tag == "cloud" || strings.HasSuffix(tag, "-cloud")
 }

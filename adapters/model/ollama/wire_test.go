@@ -312,7 +312,7 @@ func TestInspect_More(t *testing.T) {
 	assert.Len(t, srv.Model.Requests(), 1)
 
 	_, other := serve(t, scripted.Script{}, ollama.Config{})
-	for name, remote := range map[string]bool{"gpt-oss:120b-cloud": true, "x:cloud": true, "cloudy:7b": false} {
+	for name, remote := range map[string]bool{"gpt-oss:120b-cloud": true, "x:cloud": true, "hub/X:Cloud": true, "cloudy:7b": false, "my-cloud": false, "my-cloud:7b": false} {
 		i, err := other.Inspect(ctx, name)
 		require.NoError(t, err)
 		assert.Equal(t, remote, i.Remote, name)

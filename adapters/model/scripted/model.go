@@ -152,7 +152,7 @@ func (m *Model) Inspect(ctx context.Context, name string) (model.Info, error) {
 	}
 	return model.Info{
 		Name: name, Capabilities: slices.Clone(m.script.Capabilities), ContextLength: m.script.ContextLength,
-		Remote: strings.HasSuffix(name, ":cloud"),
+		Remote: strings.HasSuffix(name, ":cloud") || m.script.RemoteHost != "",
 	}, nil
 }
 

@@ -30,6 +30,8 @@ type Script struct {
 	// NumCtx is the context the server gives when a request names none, 0 = ContextLength. A prompt above the context
 	// in use (estimated as runes/4) is refused when the request says truncate:false.
 	NumCtx int `json:"num_ctx,omitempty"`
+	// RemoteHost is where the model runs, as /api/show tells it; "" = here, unless its name ends in ":cloud".
+	RemoteHost string `json:"remote_host,omitempty"`
 	// Version as /api/version tells it, "" = "0.24.0".
 	Version string `json:"version,omitempty"`
 	// Steps in order of preference: each request is answered by the first one that matches and is not used up.

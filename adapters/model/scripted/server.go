@@ -197,6 +197,9 @@ func (m *Model) serveShow(w http.ResponseWriter, r *http.Request) {
 	if strings.HasSuffix(in.Model, ":cloud") {
 		out["remote_model"], out["remote_host"] = strings.TrimSuffix(in.Model, ":cloud"), "https://ollama.com:443"
 	}
+	if m.script.RemoteHost != "" {
+		out["remote_model"], out["remote_host"] = in.Model, m.script.RemoteHost
+	}
 	writeJSON(w, http.StatusOK, out)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/agent-mcp/agent-mcp/ports/model"
@@ -114,8 +115,11 @@ func decodeChat(r io.Reader) (req model.Request, stream bool, err error) {
 	if req.Options, err = decodeOptions(in.Options); err != nil {
 		return req, false, err
 	}
-	if s, ok := in.KeepAlive.(string); ok {
-		req.KeepAlive = s
+	switch v := in.KeepAlive.(type) {
+	case string:
+		req.KeepAlive = v
+	case float64:
+		req.KeepAlive = strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return req, in.Stream == nil || *in.Stream, nil
 }
