@@ -155,7 +155,7 @@ func (r *runner) complete(e cryptoEvaluation, document []byte, v sign.Verified) 
 		{"protectedTime", want.ProtectedTime, v.Time},
 		{"signingHash", want.SigningHash, v.Hash},
 		{"signingBytes", string(signing), string(body)},
-		{"signedDocumentHash", want.SignedDocumentHash, sign.Hash(document)},
+		{"signedDocumentHash", want.SignedDocumentHash, sign.Hash(whole)},
 		{"document signed again", string(whole), string(again)},
 	} {
 		if c.want != c.got {

@@ -56,7 +56,7 @@ func (r *Reader) Read(text []byte, l Limits) (*Doc, error) {
 
 // read fills d. The arrays of an earlier reading are used again unless they grew beyond what is worth keeping.
 func (d *Doc) read(text []byte, l Limits) *fault.Error {
-	const keep = 1 << 16
+	const keep = 1 << 17 // nodes; more than the default limit
 	if cap(d.nodes) > keep || cap(d.arena) > keep*16 {
 		*d = Doc{}
 	}
