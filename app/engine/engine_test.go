@@ -114,13 +114,22 @@ func newWorld(t *testing.T, lang string, steps ...scripted.Step) *world {
 	return w
 }
 
-func newWorldWith(t *testing.T, lang string, m model.Model, queued int) *world {
+func newWorldWith(t *testing.T, lang string, m model.Model, queued int, bend ...func(*engine.Deps)) *world {
 	t.Helper()
 	cat, err := goi18n.New(goi18n.Options{Tag: lang, Builtin: locales.FS})
 	require.NoError(t, err)
 	w := &world{
 		hands:  &hands{files: map[string]string{}},
 		ledger: ledgermem.New(), report: reportmem.New(9), trace: tracemem.New(),
+	}
+	deps := engine.Deps{
+		Model: m,
+		Hands: func(context.Context, audit.Ref) (engine.Hands, error) { return w.hands, nil },
+		Turn:  turnmem.New(), Clock: system.New(), Ident: random.New(), Trace: w.trace, Catalog: cat,
+		Audit: auditor.New(w.ledger, "test", ""), Reports: w.report,
+	}
+	for _, f := range bend {
+		f(&deps)
 	}
 	w.Engine = engine.New(engine.Config{
 		Agent:  agent.Settings{Model: "m", MaxIterations: 32, Workspace: "/project"},
@@ -129,12 +138,7 @@ func newWorldWith(t *testing.T, lang string, m model.Model, queued int) *world {
 		Limits: session.Limits{MaxQueued: queued, KeepFinished: 50},
 		Vision: engine.Vision{MaxImages: 4, MaxImageBytes: 64, MaxTotalBytes: 128},
 		LLMLog: true,
-	}, engine.Deps{
-		Model: m,
-		Hands: func(context.Context, audit.Ref) (engine.Hands, error) { return w.hands, nil },
-		Turn:  turnmem.New(), Clock: system.New(), Ident: random.New(), Trace: w.trace, Catalog: cat,
-		Audit: auditor.New(w.ledger, "test", ""), Reports: w.report,
-	})
+	}, deps)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -187,14 +191,39 @@ func TestEngine_RunsATaskToItsAnswer(t *testing.T) {
 	require.Contains(t, st.Text, "State: finished (completed)")
 	require.Contains(t, st.Text, "the work")
 	require.NotContains(t, st.Text, "write_file", "MCP-STS-03: no Internal Tool names")
-	require.Equal(t, []string{"task.state:queued", "task.state:planning", "task.state:running", "task.state:completed"}, w.kinds(t))
+	require.Contains(t, st.Text, "Observed, not only said:\n  - a.txt was made\n", "AGT-04: completed carries the evidence")
+	require.Equal(t, []string{"task.state:queued", "task.state:planning", "task.state:running", "task.evidence:<nil>", "task.state:completed"}, w.kinds(t))
 	told := w.report.Text(st.TaskID)
-	for _, part := range []string{"# Task report: finished", "write hi into a.txt", "the work", "`write_file` `a.txt` — done", "## Answer", "a.txt now says hi."} {
+	for _, part := range []string{"# Task report: finished", "write hi into a.txt", "the work", "`write_file` `a.txt` — done", "## What was observed\n\n- the work\n  - a.txt was made\n", "## Answer", "a.txt now says hi."} {
 		require.Contains(t, told, part)
 	}
 	rep, err := audit.Verify(func(fn func([]byte) bool) error { return w.ledger.Lines(context.Background(), fn) })
 	require.NoError(t, err)
 	require.True(t, rep.Whole())
+}
+
+// noEvidence is a ledger that cannot store what a completed step is believed for.
+type noEvidence struct{ *auditor.Auditor }
+
+func (a noEvidence) Record(r audit.Record) error {
+	if r.Kind == audit.KindEvidence {
+		return fault.New("ledger.failed", "path", "memory", "detail", "full")
+	}
+	return a.Auditor.Record(r)
+}
+
+// AGT-04, LOG-03: a success whose evidence is not on record is none.
+func TestEngine_EvidenceMustBeOnRecord(t *testing.T) {
+	m := scripted.New(scripted.Script{Steps: []scripted.Step{
+		{When: plan, Reply: planOf("file", "a.txt")},
+		{When: act, Reply: scripted.Use(scripted.Tool("write_file", map[string]any{"path": "a.txt", "content": "hi"}))},
+		{When: act, Reply: scripted.Say("a.txt now says hi.")},
+	}})
+	w := newWorldWith(t, "en", m, 2, func(d *engine.Deps) { d.Audit = noEvidence{auditor.New(ledgermem.New(), "test", "")} })
+	st := w.run(t, service.RunRequest{Request: "write hi into a.txt"})
+	require.Equal(t, service.Cancelled, st.State, st.Text)
+	require.Equal(t, "ledger.failed", st.ErrorCode)
+	require.Empty(t, st.Answer)
 }
 
 // AGT-04, AGT-07: a claim without a deed is never a completed Task.

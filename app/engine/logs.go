@@ -23,6 +23,15 @@ func (e *Engine) auditState(ref audit.Ref, from, to service.State, code string) 
 	return err
 }
 
+// stopTask cancels a Task for a reason of the runtime's own.
+func (t *task) stopTask(why *fault.Error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if stop := t.cancel[t.scope.Task]; stop != nil {
+		stop(why)
+	}
+}
+
 // note hands a fact of the agent to the logs.
 func (t *task) note(n agent.Note) {
 	ref := t.scope
@@ -36,6 +45,11 @@ func (t *task) note(n agent.Note) {
 			Fields: []trace.Field{trace.F("phase", string(n.Phase)), trace.F("model", t.cfg.Agent.Model), trace.F("input", n.Input), trace.F("output", n.Output)},
 		})
 		return
+	case agent.NoteCompleted:
+		if err := t.Audit.Record(audit.Evidence(t.now(), ref, n.Effects)); err != nil {
+			t.emit(trace.Error, "audit.failed", ref, trace.F("detail", err.Error()))
+			t.stopTask(fault.From(err)) // a success that is not on record is none
+		}
 	case agent.NoteFailure, agent.NoteDenied, agent.NoteFailed, agent.NoteTruncated, agent.NoteBudget, agent.NoteSkillsBad:
 		level = trace.Warn
 	}

@@ -104,7 +104,11 @@ func (t *task) drive(ctx context.Context, start session.Start) agent.Outcome {
 			case agent.LoadSkills:
 				event = t.load(ctx, eff)
 			case agent.Done:
-				return eff.Outcome
+				out := eff.Outcome
+				if out.State == service.Completed && ctx.Err() != nil { // its evidence could not be recorded, or it was cancelled meanwhile
+					out.State, out.Answer, out.Fault = service.Cancelled, "", fault.From(context.Cause(ctx))
+				}
+				return out
 			}
 		}
 		if ctx.Err() != nil {

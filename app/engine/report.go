@@ -43,7 +43,7 @@ func (t *task) keepReport(start session.Start, out agent.Outcome) {
 		Request: start.Request, State: t.Catalog.Text(stateKey(out.State), nil),
 		Plan: out.Progress.Plan, Steps: t.diary.steps, Dropped: t.diary.dropped,
 		Iterations: out.Progress.Iterations, Replans: out.Progress.Replans, Input: out.Progress.InputTokens, Output: out.Progress.OutputTokens,
-		Fault: out.Fault, Answer: out.Answer,
+		Fault: out.Fault, Answer: out.Answer, Workspace: t.cfg.Agent.Workspace, Proof: out.Progress.Proof,
 	})
 	entry := reports.Entry{Task: start.TaskID, State: string(out.State), Title: title(start.Request), Ended: ended.UTC().Truncate(time.Second)}
 	place, err := t.Reports.Put(context.Background(), entry, words) // also for a Task that was cancelled

@@ -63,6 +63,8 @@ type view struct {
 	fault               *fault.Error
 	answer              string
 	report              string // where the report is
+	workspace           string
+	proof               []session.Proof
 	moment              moment
 	current             string // title of the step being worked on
 	spent, class        int    // tokens of that step, and its Token Budget Class
@@ -136,6 +138,7 @@ func render(cat text.Catalog, v view) string {
 	if v.report != "" {
 		line(keyReport, map[string]any{"place": v.report})
 	}
+	b.WriteString(evidence(cat, v))
 	b.WriteString(notices(cat, v))
 	if v.answer != "" {
 		b.WriteString("\n" + cat.Text(keyAnswer, nil) + "\n" + cutText(cat, v.answer, maxAnswerBytes) + "\n")

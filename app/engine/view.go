@@ -27,6 +27,9 @@ func (e *Engine) view(t session.Task, m moment) view {
 			v.answer = e.Catalog.Text(agent.KeyNoAnswer, nil)
 		}
 	}
+	if t.State.Final() {
+		v.workspace, v.proof = e.cfg.Agent.Workspace, p.Proof
+	}
 	v.refused, v.obeyed, v.more = t.Notices.Refused, t.Notices.Obeyed, t.Notices.More
 	v.moment, v.now, v.spent = m, e.now(), p.Spent
 	v.left = p.Plan.Left(p.Current, int64(p.Spent))

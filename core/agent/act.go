@@ -380,7 +380,10 @@ func (m *machine) completed(report string) {
 		return
 	}
 	m.graph = g
-	m.note(Note{Kind: NoteCompleted, Detail: strings.TrimSuffix(effects(mutating(m.work.Effects)), "\n")})
+	left := proof(m.work.Effects)
+	shown := last(left, maxProof)
+	m.proofs = push(m.proofs, session.Proof{ID: m.current, Effects: shown, More: len(left) - len(shown)})
+	m.note(Note{Kind: NoteCompleted, Detail: strings.TrimSuffix(effects(left), "\n"), Effects: left})
 	m.record(taskgraph.Completed, report)
 	m.say(report)
 	m.forgetThinking()

@@ -173,6 +173,7 @@ type Note struct {
 	Count         int   // NoteFailure: how many in a row
 	Input, Output int   // NoteUsage
 	Detail        string
+	Effects       []tool.Effect // NoteCompleted: the evidence, as it stands
 }
 
 // Done ends the Task. It is the last effect ever.

@@ -18,7 +18,8 @@ const (
 	maxCalls       = 8    // calls taken from one reply
 	sameCallLimit  = 5    // the same call with the same result, more often than this …
 	sameCallWindow = 10   // … within so many steps, stops the Task
-	maxEvidence    = 64   // effects kept per Planner Task
+	maxEvidence    = 256  // effects kept per Planner Task
+	maxProof       = 64   // … and kept of what remains, for people
 	maxFiles       = 1024 // paths followed per Task
 	maxReport      = 4000 // runes of a report that are kept
 	minContext     = 512  // tokens; less cannot hold the fixed prompt
@@ -52,6 +53,7 @@ type State struct {
 	denied     []denial
 	files      []file
 	results    []session.Result
+	proofs     []session.Proof
 	loaded     []prompt.LoadedSkill
 	scale      prompt.Scale
 	seen       seen
@@ -155,7 +157,7 @@ func (s State) Snapshot() session.Progress {
 	}
 	return session.Progress{
 		Plan: s.graph.View(), Current: s.current, Iterations: s.iterations, Replans: s.replans,
-		InputTokens: s.input, OutputTokens: s.output, Spent: spent, Read: s.read, Spoken: s.spoken, LastError: s.lastError,
+		InputTokens: s.input, OutputTokens: s.output, Spent: spent, Read: s.read, Spoken: s.spoken, Proof: s.proofs, LastError: s.lastError,
 	}
 }
 

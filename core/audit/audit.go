@@ -27,6 +27,7 @@ const (
 	KindTask         Kind = "task.state"
 	KindTool         Kind = "tool.call"
 	KindToolResult   Kind = "tool.result"
+	KindEvidence     Kind = "task.evidence"
 	KindProcess      Kind = "process.start"
 	KindProcessEnd   Kind = "process.end"
 	KindWrite        Kind = "file.write"

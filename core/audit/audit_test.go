@@ -54,6 +54,10 @@ func everyKind(secret string) []audit.Record {
 		audit.ProcessEnd(at, ref, "r1", sandbox.Result{End: sandbox.EndExited, ExitCode: 3, Enforced: []sandbox.Ability{{Item: sandbox.ItemCredentials, Strength: sandbox.Exact}}, Stdout: sandbox.Capture{Head: []byte(secret), Total: int64(len(secret))}}, nil),
 		audit.ProcessEnd(at, ref, "r1", sandbox.Result{}, fault.New(sandbox.CodeEntryChanged, "path", secret)),
 		effect(tool.EffectCreated), effect(tool.EffectRemoved), effect(tool.EffectMoved),
+		audit.Evidence(at, ref, []tool.Effect{
+			{Kind: tool.EffectCreated, Path: "/w/a", SHA256: strings.Repeat("ab", 32), Diff: secret},
+			{Kind: tool.EffectRan, Path: "/bin/sh", Alias: "sh", Exit: 0, End: "exited"},
+		}),
 		audit.Denied(at, ref, "policy", "/etc/shadow", rights.Read, fault.New("policy.outside", "path", secret).With(fault.New("policy.never"))),
 		audit.Guard(at, ref, 3, 200),
 		audit.Network(at, ref, "r1", sandbox.Network{Mode: sandbox.NetworkLocal, Ports: []uint16{8080}}, true),
@@ -98,11 +102,11 @@ func TestLog_EveryKindIsCorrelatedChainedAndVerifiable(t *testing.T) { // LOG-03
 		require.NoError(t, json.Unmarshal(line, &o))
 		kinds[o["kind"].(string)] = true
 		assert.Equal(t, "2026-01-02T03:04:05.000000006Z", o["at"])
-		if i >= 3 && i <= 15 {
+		if i >= 3 && i <= 16 {
 			assert.Equal(t, []any{"s1", "t1", "p1", "c1"}, []any{o["session"], o["task"], o["planner_task"], o["call"]}, "%s", line)
 		}
 	}
-	assert.Len(t, kinds, 15, "every kind")
+	assert.Len(t, kinds, 16, "every kind")
 	assert.Contains(t, string(bytes.Join(lines, nil)), `"credentials: exact"`, "what was enforced is told whole")
 }
 

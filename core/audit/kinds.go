@@ -118,6 +118,25 @@ func Effect(at time.Time, ref Ref, e tool.Effect) (r Record, ok bool) {
 	return record(at, kind, ref, "effect", string(e.Kind), "path", e.Path, "dest", e.Dest, "sha256", e.SHA256), true
 }
 
+// Evidence records what a completed Planner Task is believed for (AGT-04): what was observed of files and programs, as it stands,
+// also what no single call tells, such as a file that a program made.
+func Evidence(at time.Time, ref Ref, effects []tool.Effect) Record {
+	list := make([]any, len(effects))
+	for i, e := range effects {
+		one := map[string]any{"effect": string(e.Kind), "path": e.Path}
+		for _, f := range []struct{ key, value string }{{"dest", e.Dest}, {"sha256", e.SHA256}, {"alias", e.Alias}, {"end", e.End}} {
+			if f.value != "" {
+				one[f.key] = f.value
+			}
+		}
+		if e.Kind == tool.EffectRan {
+			one["exit_code"] = e.Exit
+		}
+		list[i] = one
+	}
+	return record(at, KindEvidence, ref, "effects", list)
+}
+
 // Denied records a refusal, by the policy or by the operating system, with the code of every reason.
 func Denied(at time.Time, ref Ref, by, target string, want rights.Set, f *fault.Error) Record {
 	var codes []string

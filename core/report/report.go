@@ -8,6 +8,7 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/core/audit"
 	"github.com/agent-mcp/agent-mcp/core/guard"
+	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/core/tool"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -28,6 +29,8 @@ type Task struct {
 	Input, Output       int // tokens
 	Fault               *fault.Error
 	Answer              string
+	Workspace           string // paths below it are shown without it
+	Proof               []session.Proof
 }
 
 // Step is one Internal Tool call with what was observed.
@@ -69,6 +72,17 @@ const (
 	keyAnswer   text.Key = "report.answer"      //
 	keyHidden   text.Key = "report.hidden"      // a line that looks like a credential
 	keyCut      text.Key = "report.cut"         // bytes
+	keyObserved text.Key = "report.observed"    //
+	keyUnproven text.Key = "report.unobserved"  // words only: nothing had to be observed
+
+	keyCreated  text.Key = "effect.created"  // path
+	keyChanged  text.Key = "effect.changed"  // path
+	keyRemoved  text.Key = "effect.removed"  // path
+	keyMoved    text.Key = "effect.moved"    // path, dest
+	keyMadeDir  text.Key = "effect.made_dir" // path
+	keyRan      text.Key = "effect.ran"      // program, code
+	keyRanEnded text.Key = "effect.ended"    // program, end
+	keyEffects  text.Key = "effect.more"     // count
 )
 
 // Markdown writes the report in the catalogue's language.
@@ -82,6 +96,7 @@ func Markdown(cat text.Catalog, t Task) string {
 	}
 	w.section(keyDone)
 	w.steps(t)
+	w.proof(t)
 	w.refusals(t.Steps)
 	if t.Answer != "" {
 		w.section(keyAnswer)
@@ -160,6 +175,61 @@ func (w *writer) steps(t Task) {
 	if t.Dropped > 0 {
 		w.item(w.say(keyDropped, "count", t.Dropped))
 	}
+}
+
+// proof tells what the Planner Tasks are believed for (AGT-04).
+func (w *writer) proof(t Task) {
+	if len(t.Proof) == 0 {
+		return
+	}
+	w.section(keyObserved)
+	for _, p := range t.Proof {
+		title := string(p.ID)
+		for _, n := range t.Plan.Tasks {
+			if n.ID == p.ID {
+				title = n.Title
+			}
+		}
+		w.item(w.inline(title))
+		for _, e := range p.Effects {
+			line := Effect(w.cat, t.Workspace, e)
+			sum := ""
+			if len(e.SHA256) >= 12 && !strings.HasPrefix(e.SHA256, "state:") {
+				sum = " (SHA-256 " + e.SHA256[:12] + "…)"
+			}
+			w.out.WriteString("  - " + w.inline(line) + sum + "\n")
+		}
+		switch {
+		case p.More > 0:
+			w.out.WriteString("  - " + w.say(keyEffects, "count", p.More) + "\n")
+		case len(p.Effects) == 0:
+			w.out.WriteString("  - " + w.say(keyUnproven) + "\n")
+		}
+	}
+}
+
+// Effect says one observed effect in the catalogue's language. Paths below the workspace are shown without it.
+func Effect(cat text.Catalog, workspace string, e tool.Effect) string {
+	short := func(p string) string {
+		if rest, ok := strings.CutPrefix(p, strings.TrimSuffix(workspace, "/")+"/"); ok && workspace != "" {
+			p = rest
+		}
+		return strings.Join(strings.Fields(guard.Plain(p)), " ")
+	}
+	keys := map[tool.EffectKind]text.Key{
+		tool.EffectCreated: keyCreated, tool.EffectChanged: keyChanged, tool.EffectRemoved: keyRemoved, tool.EffectMoved: keyMoved, tool.EffectMadeDir: keyMadeDir,
+	}
+	if key := keys[e.Kind]; key != "" {
+		return cat.Text(key, map[string]any{"path": short(e.Path), "dest": short(e.Dest)})
+	}
+	name := e.Alias
+	if name == "" {
+		name = short(e.Path)
+	}
+	if e.End != "" && e.End != "exited" {
+		return cat.Text(keyRanEnded, map[string]any{"program": name, "end": e.End})
+	}
+	return cat.Text(keyRan, map[string]any{"program": name, "code": e.Exit})
 }
 
 // step is one line, and the difference it made.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/agent-mcp/agent-mcp/core/report"
+	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/core/tool"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -48,6 +49,10 @@ func example() report.Task {
 			{PlannerTask: "a", Call: tool.Call{Name: tool.Remove, Path: "/etc/x"}, Result: tool.Result{Denied: true, Fault: fault.New("policy.denied")}},
 			{PlannerTask: "a", Call: tool.Call{Name: tool.Move, Path: "a", Dest: "b"}, Result: tool.Result{Fault: fault.New("workspace.exists")}},
 		},
+		Workspace: "/w", Proof: []session.Proof{{ID: "a", More: 2, Effects: []tool.Effect{
+			{Kind: tool.EffectCreated, Path: "/w/x*.go", SHA256: strings.Repeat("ab", 32)}, {Kind: tool.EffectMoved, Path: "/w/a", Dest: "/v/b"},
+			{Kind: tool.EffectRan, Alias: "sh", Exit: 3}, {Kind: tool.EffectRan, Path: "/w/app", End: "timed_out", Exit: -1}, {Kind: tool.EffectRemoved, Path: "/w/c"},
+		}}, {ID: "b"}},
 		Iterations: 4, Replans: 1, Input: 100, Output: 20, Answer: "Done.",
 	}
 }
@@ -61,7 +66,10 @@ func TestMarkdown_TellsTheWholeStory(t *testing.T) {
 		"## report.request\n\n```\nMake it work.\n```\n", "## report.plan", `| ✓ ` + "`a`" + ` | Fix \| it |`,
 		"## report.done", `### Fix | it`, "- `read_file` `x.go` — report.ok\n", "- `patch_file` `x.go` — report.ok\n```diff\n@@ -1 +1 @@\n-a\n+b\n```\n",
 		"- `run_process` `sh -c true` — report.exit code=3 (1s)", "report.end end=timed_out", "report.denied code=`policy.denied`",
-		"`a` → `b` — report.step_failed code=`workspace.exists`", "## report.refused\n\n- `remove_file` `/etc/x` — fault policy.denied\n\n## report.answer\n\n```\nDone.\n```\n",
+		"`a` → `b` — report.step_failed code=`workspace.exists`",
+		"## report.observed\n\n- Fix | it\n  - effect.created dest= path=x\\*.go (SHA-256 abababababab…)\n  - effect.moved dest=/v/b path=a\n  - effect.ran code=3 program=sh\n",
+		"  - effect.ended end=timed\\_out program=app\n  - effect.removed dest= path=c\n  - effect.more count=2\n- b\n  - report.unobserved\n",
+		"## report.refused\n\n- `remove_file` `/etc/x` — fault policy.denied\n\n## report.answer\n\n```\nDone.\n```\n",
 	} {
 		i := strings.Index(got[at:], part)
 		if !assert.GreaterOrEqual(t, i, 0, "%q is not after %q in\n%s", part, got[:at], got) {

@@ -31,6 +31,13 @@ type Result struct {
 	Usage    taskgraph.Usage
 }
 
+// Proof is what was observed of one completed Planner Task, as it stands in the end (AGT-04): no report, nothing undone.
+type Proof struct {
+	ID      taskgraph.ID
+	Effects []tool.Effect // the newest; without differences
+	More    int           // of them that are not kept
+}
+
 // DeniedCall is one policy denial: the call's tool, its subject and the code that denied it.
 type DeniedCall struct {
 	Tool    tool.Name
@@ -149,6 +156,7 @@ type Progress struct {
 	OutputTokens int
 	Spent        int          // tokens of Current against its Token Budget Class (PLN-07)
 	Read, Spoken Pace         // how fast the model took in and gave out
+	Proof        []Proof      // of the Planner Tasks completed so far
 	LastError    *fault.Error // the last failure, also one that was recovered from; nil = none
 }
 
