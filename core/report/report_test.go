@@ -50,8 +50,11 @@ func example() report.Task {
 			{PlannerTask: "a", Call: tool.Call{Name: tool.Move, Path: "a", Dest: "b"}, Result: tool.Result{Fault: fault.New("workspace.exists")}},
 		},
 		Workspace: "/w", Proof: []session.Proof{{ID: "a", More: 2, Effects: []tool.Effect{
-			{Kind: tool.EffectCreated, Path: "/w/x*.go", SHA256: strings.Repeat("ab", 32)}, {Kind: tool.EffectMoved, Path: "/w/a", Dest: "/v/b"},
-			{Kind: tool.EffectRan, Alias: "sh", Exit: 3}, {Kind: tool.EffectRan, Path: "/w/app", End: "timed_out", Exit: -1}, {Kind: tool.EffectRemoved, Path: "/w/c"},
+			{Kind: tool.EffectCreated, Path: "/w/x*.go", SHA256: strings.Repeat("ab", 32)},
+			{Kind: tool.EffectMoved, Path: "/w/a", Dest: "/v/b"},
+			{Kind: tool.EffectRan, Alias: "sh", Exit: 3},
+			{Kind: tool.EffectRan, Path: "/w/app", End: "timed_out", Exit: -1},
+			{Kind: tool.EffectRemoved, Path: "/w/c"},
 		}}, {ID: "b"}},
 		Iterations: 4, Replans: 1, Input: 100, Output: 20, Answer: "Done.",
 	}
