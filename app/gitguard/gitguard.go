@@ -13,6 +13,7 @@ package gitguard
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/agent-mcp/agent-mcp/core/policy"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -156,7 +157,10 @@ func (g *Guard) there(ctx context.Context, p string) (bool, error) {
 	if err != nil { // its directory is gone, or is none
 		return false, nil
 	}
-	defer h.Close() //nolint:errcheck // nothing was written
+	defer h.Close()                                                              //nolint:errcheck // nothing was written
+	if i := h.Info(); i.Exists && i.Path != p && !strings.EqualFold(i.Path, p) { // what leads there was made since
+		return false, fault.New(workspace.CodeFailed, "path", p, "detail", "it leads to "+i.Path)
+	}
 	return h.Info().Exists && h.Info().Path == p, nil
 }
 

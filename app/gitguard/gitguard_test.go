@@ -166,6 +166,37 @@ func TestFind_ARepositoryThatWasTakenApart(t *testing.T) {
 	}
 }
 
+// DENY-01: hooks and settings that the owner's configuration names and that are not there may not come from a process either.
+func TestSweep_WhatASettingNamesAndIsNotThere(t *testing.T) {
+	tree := mem.New("/w", "/docs")
+	for _, f := range []string{"HEAD", "objects/a", "refs/b"} {
+		tree.Put("/w/.git/"+f, "", 0)
+	}
+	tree.Put("/w/.git/config", "[core]\n\thooksPath = tools/./githooks\n[include]\n\tpath = ../team.cfg\n\tpath = /etc/x\n\tpath = /docs/x\n", 0)
+	tree.Symlink("../shared-hooks", "/w/.git/hooks")
+	g := gitguard.New(tree, rules(t, "/w"), gitguard.Bounds{})
+	_, err := g.Find(context.Background())
+	require.NoError(t, err)
+	assert.NotContains(t, g.Absent(), "/etc/x")
+	assert.NotContains(t, g.Absent(), "/docs/x", "no process writes there")
+	for _, p := range []string{"/w/tools/githooks/pre-commit", "/w/team.cfg", "/w/shared-hooks/pre-push"} {
+		tree.Put(p, "evil", 0o755)
+	}
+	swept, err := g.Sweep(context.Background())
+	require.NoError(t, err)
+	var from []string
+	for _, s := range swept {
+		from = append(from, s.From)
+	}
+	assert.ElementsMatch(t, []string{"/w/shared-hooks", "/w/team.cfg", "/w/tools/githooks"}, from)
+
+	tree.MkdirAll("/w/elsewhere/githooks")
+	tree.Drop("/w/tools")
+	tree.Symlink("elsewhere", "/w/tools")
+	_, err = g.Sweep(context.Background())
+	assert.ErrorContains(t, err, "workspace.failed", "what is reached another way is told")
+}
+
 // FS-05: where the owner gave no right to write, nothing is renamed; it is reported and led nowhere all the same.
 func TestPutAside_LeavesWhatMayNotBeWritten(t *testing.T) {
 	tree := mem.New("/w", "/docs")

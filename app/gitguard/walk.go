@@ -3,10 +3,13 @@ package gitguard
 import (
 	"context"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
 	"github.com/agent-mcp/agent-mcp/ports/workspace"
 )
 
@@ -279,14 +282,33 @@ func (w *walk) guarded(ctx context.Context, p string, e workspace.Info, dir stri
 	}
 }
 
+// awaited notes a place that the owner's Git would obey and that is not there: a process that makes it gives Git its programs.
+func (w *walk) awaited(p string) {
+	if !strings.Contains(p, `\`) {
+		p = path.Clean(p)
+	}
+	for _, r := range w.policy.ToolRoots() {
+		if r.Rights&(rights.Write|rights.Delete) != 0 && strings.HasPrefix(p, join(r.Path, "")) {
+			w.gone = append(w.gone, p)
+			return
+		}
+	}
+}
+
 // target notes what a path leads to, when that lies in the roots and is not a root itself.
 func (w *walk) target(ctx context.Context, p string) {
 	h, err := w.tree.Resolve(ctx, p)
 	if err != nil {
+		if fault.CodeOf(err) == workspace.CodeNotFound { // neither is what would hold it
+			w.awaited(p)
+		}
 		return
 	}
 	defer h.Close() //nolint:errcheck // nothing was written
 	i := h.Info()
+	if !i.Exists {
+		w.awaited(i.Path)
+	}
 	if i.Exists && i.Path != i.Root && (i.Mode.IsDir() || i.Mode.IsRegular()) {
 		w.found = append(w.found, i.Path)
 	}

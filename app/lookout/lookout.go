@@ -9,6 +9,7 @@ package lookout
 
 import (
 	"context"
+	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
@@ -72,6 +73,8 @@ type Lookout struct {
 	// what lay beyond its bounds. They are not taken for new ones. The value is what they were.
 	apart map[string]uint64
 
+	links map[string]workspace.Identity // symlinks that match the table, with what they lead to
+
 	resumed bool // by another process, perhaps after a restart of the machine: file systems may have other numbers
 }
 
@@ -81,23 +84,25 @@ type State struct {
 	Dirs   map[string]dir
 	Files  map[string]workspace.Identity
 	Apart  map[string]uint64
+	Links  map[string]workspace.Identity
 	Newest time.Time
 }
 
 // State is what is known now. It shares the Lookout's maps: write it down before the next call.
 func (l *Lookout) State() State {
-	return State{Roots: l.roots, Dirs: l.dirs, Files: l.files, Apart: l.apart, Newest: l.newest}
+	return State{Roots: l.roots, Dirs: l.dirs, Files: l.files, Apart: l.apart, Links: l.links, Newest: l.newest}
 }
 
 // Resume makes a Lookout that goes on where another one was.
 func Resume(tree workspace.Tree, s State, b Bounds) *Lookout {
 	l := &Lookout{
 		tree: tree, bounds: b.usual(), roots: s.Roots, dirs: map[string]dir{}, files: map[string]workspace.Identity{},
-		apart: map[string]uint64{}, newest: s.Newest, resumed: true,
+		apart: map[string]uint64{}, links: map[string]workspace.Identity{}, newest: s.Newest, resumed: true,
 	}
 	maps.Copy(l.dirs, s.Dirs)
 	maps.Copy(l.files, s.Files)
 	maps.Copy(l.apart, s.Apart)
+	maps.Copy(l.links, s.Links)
 	return l
 }
 
@@ -108,7 +113,7 @@ func (l *Lookout) same(a, b workspace.Identity) bool {
 
 // New makes a Lookout. Nothing is touched yet.
 func New(tree workspace.Tree, p *policy.Policy, b Bounds) *Lookout {
-	l := &Lookout{tree: tree, bounds: b.usual(), dirs: map[string]dir{}, files: map[string]workspace.Identity{}, apart: map[string]uint64{}}
+	l := &Lookout{tree: tree, bounds: b.usual(), dirs: map[string]dir{}, files: map[string]workspace.Identity{}, apart: map[string]uint64{}, links: map[string]workspace.Identity{}}
 	for _, r := range p.ToolRoots() {
 		if r.Rights&(rights.Write|rights.Delete) != 0 {
 			l.roots = append(l.roots, r.Path)
@@ -129,7 +134,26 @@ func (l *Lookout) Before(d workspace.Info, entries []workspace.Info) {
 	}
 	for _, f := range l.matching(d, entries) {
 		l.files[f.Path] = f.Identity
+		l.link(context.Background(), f)
 	}
+}
+
+// link keeps what a symlink leads to, and reports whether that is another state than before. What the link says stays when a
+// process writes what it leads to.
+func (l *Lookout) link(ctx context.Context, i workspace.Info) (changed bool) {
+	was, known := l.links[i.Path]
+	if i.Mode.Type() != fs.ModeSymlink {
+		delete(l.links, i.Path)
+		return false
+	}
+	var now workspace.Identity
+	if h, err := l.tree.Resolve(ctx, i.Path); err == nil {
+		now = h.Info().Identity
+		_ = h.Close()
+	}
+	l.links[i.Path] = now
+	l.age(now)
+	return known && !l.same(was, now)
 }
 
 // note keeps a directory's state and the newest change seen.
@@ -196,10 +220,11 @@ func (l *Lookout) After(ctx context.Context) (found []Found, unseen int, err err
 	known := slices.Sorted(maps.Keys(l.dirs))
 	changed := map[string]workspace.Info{}
 	for _, f := range slices.Sorted(maps.Keys(l.files)) { // a file that is overwritten does not change its directory
-		if i, ok := l.stat(ctx, f); ok && !l.same(i.Identity, l.files[f]) {
+		if i, ok := l.stat(ctx, f); ok && (l.link(ctx, i) || !l.same(i.Identity, l.files[f])) {
 			changed[f] = i
 		} else if !ok {
 			delete(l.files, f) // a new one of that name is new
+			delete(l.links, f)
 		}
 	}
 	for _, p := range known {
@@ -213,6 +238,7 @@ func (l *Lookout) After(ctx context.Context) (found []Found, unseen int, err err
 			found = append(found, f)
 		}
 		l.files[p] = changed[p].Identity
+		l.link(ctx, changed[p])
 		l.age(changed[p].Identity)
 	}
 	return found, l.unseen, nil

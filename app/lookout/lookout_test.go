@@ -194,3 +194,20 @@ func benchmark(b *testing.B, dirs int) {
 
 func BenchmarkAfter_50Directories(b *testing.B)   { benchmark(b, 50) }
 func BenchmarkAfter_5000Directories(b *testing.B) { benchmark(b, 5000) }
+
+// SEC-INV-13: a file that the owner's tools reach by a symlink of the owner's is theirs to obey as well.
+func TestAfter_WhatALinkLeadsTo(t *testing.T) {
+	tree := mem.New("/w")
+	tree.Put("/w/conf/env.sh", "old", 0)
+	tree.Symlink("conf/env.sh", "/w/.envrc")
+	tree.Symlink("conf/none.lua", "/w/.nvim.lua")
+	l := begin(t, tree, rules(t, "/w"), lookout.Bounds{})
+	assert.Empty(t, after(t, l))
+	tree.Put("/w/conf/env.sh", "evil", 0)
+	tree.Put("/w/conf/none.lua", "evil", 0)
+	assert.Equal(t, []string{"/w/.envrc environment changed", "/w/.nvim.lua editor changed"}, after(t, l))
+	assert.Empty(t, after(t, l), "named once")
+	resumed := lookout.Resume(tree, l.State(), lookout.Bounds{})
+	tree.Put("/w/conf/env.sh", "evil again", 0)
+	assert.Equal(t, []string{"/w/.envrc environment changed"}, after(t, resumed))
+}
