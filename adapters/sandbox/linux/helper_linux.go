@@ -54,6 +54,8 @@ type helper struct {
 	entry int
 	files [3]int // stdin, stdout, stderr of the program
 
+	listeners int // made for the Broker
+
 	entryDir string     // where the name lies that leads to the entry's descriptor
 	reaping  sync.Mutex // level 1: held while children are reaped or killed
 	ending   atomic.Bool

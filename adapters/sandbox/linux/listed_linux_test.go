@@ -97,3 +97,19 @@ func ownAddress() string {
 	}
 	return "127.0.0.3"
 }
+
+// NET-02, RES-02: the listeners of a long list are the Broker's; they take nothing of the program's memory.
+func TestSandbox_ALongListCostsTheProgramNothing(t *testing.T) {
+	box := New(Options{NoCgroup: true})
+	defer func() { require.NoError(t, box.Close()) }()
+	spec := shellSpec(t, host{}.TempDir(t), "i=0; while [ $i -lt 20 ]; do sleep 0.01; i=$((i+1)); done; echo lived")
+	spec.Limits.MemoryBytes = 128 << 20
+	spec.Network = sandbox.Network{Mode: sandbox.NetworkLocal, Connections: 8, Bytes: 1 << 20}
+	for port := range uint16(300) {
+		spec.Network.Ports = append(spec.Network.Ports, 20000+port)
+	}
+	res, err := box.Run(context.Background(), spec)
+	require.NoError(t, err)
+	assert.Equal(t, sandbox.EndExited, res.End)
+	assert.Equal(t, "lived\n", string(res.Stdout.Head))
+}

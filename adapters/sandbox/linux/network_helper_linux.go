@@ -41,6 +41,7 @@ func (h *helper) listen() error {
 		}
 		fds, indexes = append(fds, fd), append(indexes, i)
 	}
+	h.listeners = len(fds)
 	for part := range slices.Chunk(indexes, kernel.MaxPassed) {
 		b, err := json.Marshal(reply{Kind: kindListening, Listeners: part})
 		if err == nil {

@@ -35,6 +35,7 @@ func (h *helper) start() error {
 	if err != nil {
 		return step("watch", err)
 	}
+	tree.Listeners(h.listeners)
 	rules, err := h.rules()
 	if err != nil {
 		return err

@@ -94,6 +94,9 @@ const (
 	freeSockets = 64         // so many count nothing, since few programs fill any
 )
 
+// Listeners tells how many listening sockets of the namespace are no program's: what the Broker serves holds nothing.
+func (t *Tree) Listeners(n int) { t.listeners = int64(n) }
+
 // SocketMemory is what the sockets of this network namespace, connected pairs included, may hold in bytes: sockstat counts
 // them, also those that no descriptor names any more.
 func (t *Tree) SocketMemory() int64 {
@@ -106,7 +109,7 @@ func (t *Tree) SocketMemory() int64 {
 	if e != 0 {
 		return 0
 	}
-	return max(0, field(t.text[:n], "sockets:")-freeSockets) * socketBytes
+	return max(0, field(t.text[:n], "sockets:")-t.listeners-freeSockets) * socketBytes
 }
 
 // SysVMemory is the memory of System V shared memory, messages and semaphores of this IPC namespace, in bytes: shmctl(2)

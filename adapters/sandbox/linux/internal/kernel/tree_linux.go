@@ -18,6 +18,8 @@ type Tree struct {
 	tids []int32
 	Pids []int32 // result of Scan, ascending, without PID 1
 
+	listeners int64 // sockets of the namespace that are not the tree's
+
 	family *family // nil: the whole namespace
 }
 
