@@ -95,20 +95,26 @@ type rule struct {
 }
 
 // binds lists the mounts of a Spec, outer before inner: the roots, the protected paths (read-only), and the directories
-// between a root and a protected path, bound on themselves: a mount point cannot be renamed or removed, so the
-// protected path cannot be moved away and replaced.
+// between a root and a protected path or a root in it, bound on themselves: a mount point cannot be renamed or removed, so
+// what lies there cannot be moved away and replaced, for this run or for the next.
 func binds(s sandbox.Spec) []bind {
 	by := map[string]mountAttr{}
 	for _, r := range s.Roots {
 		by[r.Path] = attrOf(r.Rights)
 	}
-	for _, p := range s.Protect {
-		root, _ := sandbox.RootOf(s.Roots, p)
-		for d := filepath.Dir(p); d != root.Path && sandbox.Under(d, root.Path); d = filepath.Dir(d) {
+	between := func(path string) {
+		root, ok := sandbox.RootOf(s.Roots, filepath.Dir(path))
+		for d := filepath.Dir(path); ok && d != root.Path && sandbox.Under(d, root.Path); d = filepath.Dir(d) {
 			if _, ok := by[d]; !ok {
 				by[d] = attrOf(root.Rights)
 			}
 		}
+	}
+	for _, p := range s.Protect {
+		between(p)
+	}
+	for _, r := range s.Roots {
+		between(r.Path)
 	}
 	for _, p := range s.Protect {
 		root, _ := sandbox.RootOf(s.Roots, p)

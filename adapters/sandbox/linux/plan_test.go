@@ -78,6 +78,17 @@ func TestOwnerMap(t *testing.T) {
 	}
 }
 
+// FS-05: a root in a root stays where it is: what lies between is held as well.
+func TestBinds_HoldTheWayToARootInARoot(t *testing.T) {
+	s := sandbox.Spec{Roots: []rights.Root{at("/a", rights.Read|rights.Write|rights.Delete), at("/a/b/c/ws", rights.All), at("/d", rights.Read)}}
+	var paths []string
+	for _, b := range binds(s) {
+		paths = append(paths, b.Path)
+		assert.False(t, b.Attr.ReadOnly && b.Path != "/d", b.Path)
+	}
+	assert.Equal(t, []string{"/a", "/a/b", "/a/b/c", "/a/b/c/ws", "/d"}, paths)
+}
+
 func TestEnvironment(t *testing.T) {
 	assert.Equal(t, []string{"PATH=/usr/local/bin:/usr/bin:/bin", "TMPDIR=/tmp", "LANG=C.UTF-8", "A=b", "HOME=/x"}, environment([]string{"A=b", "HOME=/x"}, "/tmp"))
 }
