@@ -117,16 +117,20 @@ func Resume(tree workspace.Tree, absent []string) *Guard {
 }
 
 // Present is what was found, and what the owner made since, as far as it is there now: a sandbox refuses a Spec that names
-// what is not there. It is called before each process starts.
-func (g *Guard) Present(ctx context.Context) []string {
+// what is not there. It is called before each process starts. A directory that a process closed, so that nobody can tell, is
+// opened again; where that fails nothing may be started.
+func (g *Guard) Present(ctx context.Context) (out []string, err error) {
 	g.arrived(ctx)
-	var out []string
 	for _, p := range g.found {
-		if g.exists(ctx, p) {
+		there, err := g.opened(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if there {
 			out = append(out, p)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // arrived moves what the owner made since the last look from what may not appear to what stays as it is.

@@ -27,12 +27,7 @@ type Aside struct{ From, To string }
 func (g *Guard) Sweep(ctx context.Context) (done []Aside, err error) {
 	g.left = nil
 	for _, p := range g.absent {
-		there, e := g.there(ctx, p)
-		if denied(e) { // a process may have closed its directory behind it
-			if e = g.reclaim(ctx, g.above(p)); e == nil {
-				there, e = g.there(ctx, p)
-			}
-		}
+		there, e := g.opened(ctx, p)
 		to := ""
 		if e == nil && there {
 			if to, e = g.putAside(ctx, p); denied(e) && g.reclaim(ctx, g.above(p)) == nil {
@@ -49,6 +44,16 @@ func (g *Guard) Sweep(ctx context.Context) (done []Aside, err error) {
 		done = append(done, Aside{From: p, To: to})
 	}
 	return done, err
+}
+
+// opened is there; a process may have closed the directory behind it.
+func (g *Guard) opened(ctx context.Context, p string) (there bool, err error) {
+	if there, err = g.there(ctx, p); denied(err) {
+		if err = g.reclaim(ctx, g.above(p)); err == nil {
+			there, err = g.there(ctx, p)
+		}
+	}
+	return there, err
 }
 
 func denied(err error) bool { return errors.Is(err, fault.New(workspace.CodePermission)) }

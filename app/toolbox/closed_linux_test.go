@@ -123,3 +123,35 @@ func TestClosed_ARepositoryIsKeptByTheNextTask(t *testing.T) {
 		}
 	}
 }
+
+// DENY-01: what is kept stays kept for the next run of the same Task, whatever the last one closed.
+func TestClosed_WhatIsKeptStaysKept(t *testing.T) {
+	for name, closed := range map[string]string{"its directory": "sub/.git", "what leads to it": "sub", "a linked tree": "sub/linked", "the workspace": "."} {
+		for _, mode := range []string{"0", "311", "444", "555"} {
+			t.Run(name+" "+mode, func(t *testing.T) {
+				c := newClosing(t)
+				require.NoError(t, os.MkdirAll(filepath.Join(c.dir, "sub/.git/hooks"), 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(c.dir, "sub/.git/HEAD"), nil, 0o644))
+				require.NoError(t, os.WriteFile(filepath.Join(c.dir, "sub/.git/config"), []byte("owner"), 0o644))
+				require.NoError(t, os.WriteFile(filepath.Join(c.dir, "sub/team.cfg"), []byte("owner"), 0o644))
+				require.NoError(t, os.WriteFile(filepath.Join(c.dir, ".git/config"), []byte("[include]\n\tpath = ../sub/team.cfg\n"), 0o644))
+				require.NoError(t, os.MkdirAll(filepath.Join(c.dir, "sub/linked"), 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(c.dir, "sub/linked/.git"), []byte("gitdir: ../.git\n"), 0o644))
+				box := c.open()
+				c.run(box, "true")
+				c.run(box, "chmod "+mode+" "+closed)
+				box.Do(context.Background(), audit.Ref{}, tool.Call{Name: tool.Run, Alias: "bash", Args: []string{"-c", "chmod 755 . sub sub/.git sub/linked; echo evil > sub/team.cfg; rm -f sub/linked/.git; echo evil > sub/linked/.git; echo evil > sub/.git/hooks/pre-commit; echo evil > sub/.git/config; rm -rf sub/.git/hooks; mv sub sub2; true"}, TimeoutSec: 60})
+				for _, d := range []string{".", "sub", "sub/.git", "sub/linked"} {
+					require.NoError(t, os.Chmod(filepath.Join(c.dir, d), 0o755))
+				}
+				assert.NoFileExists(t, filepath.Join(c.dir, "sub/.git/hooks/pre-commit"))
+				assert.DirExists(t, filepath.Join(c.dir, "sub/.git/hooks"))
+				for file, want := range map[string]string{"sub/.git/config": "owner", "sub/team.cfg": "owner", "sub/linked/.git": "gitdir: ../.git\n"} {
+					text, err := os.ReadFile(filepath.Join(c.dir, file))
+					require.NoError(t, err)
+					assert.Equal(t, want, string(text), file)
+				}
+			})
+		}
+	}
+}

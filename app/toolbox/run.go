@@ -21,7 +21,11 @@ func (b *Box) run(ctx context.Context, j *job) error {
 	if b.Sandbox == nil {
 		return fault.New(CodeNoSandbox)
 	}
-	start := broker.Start{Call: j.call, Protect: b.git.Present(ctx), Environment: b.Environment, OutputBytes: max(b.Limits.ProcessBytes/2, 1)}
+	protect, err := b.git.Present(ctx)
+	if err != nil {
+		return err
+	}
+	start := broker.Start{Call: j.call, Protect: protect, Environment: b.Environment, OutputBytes: max(b.Limits.ProcessBytes/2, 1)}
 	if b.Ident != nil {
 		start.ID = b.Ident.New()
 	}
@@ -33,7 +37,6 @@ func (b *Box) run(ctx context.Context, j *job) error {
 		start.Dir, start.DirOK = h.Info().Path, h.Info().Mode.IsDir()
 		_ = h.Close()
 	}
-	var err error
 	if start.File, err = b.identify(ctx, j, start.Dir); err != nil {
 		return err
 	}
