@@ -208,7 +208,7 @@ func (l *Lookout) place(e workspace.Info) trigger.Place {
 	up := filepath.Dir(e.Path)
 	return trigger.Place{
 		Path: filepath.ToSlash(e.Path), Top: slices.Contains(l.roots, up), GitDir: l.dirs[up].Git, Vendored: l.dirs[up].Vendored,
-		Executable: e.Mode&0o111 != 0,
+		Executable: e.Mode&0o111 != 0, Link: e.Mode.Type() == fs.ModeSymlink,
 	}
 }
 

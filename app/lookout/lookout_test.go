@@ -171,7 +171,7 @@ func TestAfter_OnDisk(t *testing.T) {
 	}
 	require.NoError(t, os.Symlink("/etc", dir+"/a/.husky"))
 	require.NoError(t, os.Symlink("/etc/passwd", dir+"/a/.gdbinit"))
-	assert.Equal(t, []string{dir + "/a/.gdbinit debugger"}, after(t, l))
+	assert.Equal(t, []string{dir + "/a/.gdbinit debugger", dir + "/a/.husky hooks"}, after(t, l), "named, not followed")
 }
 
 func benchmark(b *testing.B, dirs int) {
@@ -210,4 +210,26 @@ func TestAfter_WhatALinkLeadsTo(t *testing.T) {
 	resumed := lookout.Resume(tree, l.State(), lookout.Bounds{})
 	tree.Put("/w/conf/env.sh", "evil again", 0)
 	assert.Equal(t, []string{"/w/.envrc environment changed"}, after(t, resumed))
+}
+
+// SEC-INV-13: what makes Git and editors look elsewhere is named, wherever that is.
+func TestAfter_WhatLeadsElsewhere(t *testing.T) {
+	tree := mem.New("/w")
+	tree.Put("/w/.git/HEAD", "", 0)
+	tree.Put("/w/mine/.git", "gitdir: ../.git/worktrees/mine", 0)
+	l := begin(t, tree, rules(t, "/w"), lookout.Bounds{})
+	assert.Empty(t, after(t, l))
+	tree.Put("/w/a/.git", "gitdir: /home/me/.local/state/agent-mcp/cache/x/build/g", 0)
+	tree.Symlink("/home/me/.local/state/agent-mcp/cache/x/build/g", "/w/b/.git")
+	tree.Put("/w/conf/tasks.json", "{}", 0)
+	tree.Symlink("conf", "/w/.vscode")
+	tree.Put("/w/new/.git/HEAD", "", 0)
+	tree.Put("/w/new/.git/commondir", "/w/conf", 0)
+	tree.Symlink("../../conf", "/w/new/.git/hooks")
+	tree.Put("/w/.git/worktrees/t/commondir", "../..", 0)
+	assert.Equal(t, []string{
+		"/w/.vscode editor", "/w/a/.git git", "/w/b/.git git", "/w/new/.git/commondir git [/w/conf]", "/w/new/.git/hooks git",
+	}, after(t, l))
+	tree.Put("/w/mine/.git", "gitdir: /evil", 0)
+	assert.Equal(t, []string{"/w/mine/.git git changed"}, after(t, l))
 }

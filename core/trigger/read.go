@@ -198,6 +198,12 @@ func away(tree string) bool {
 // external recognises an address that names a program (git-remote-ext(1)).
 func external(url string) bool { return strings.HasPrefix(strings.ToLower(url), "ext::") }
 
+// elsewhere reads a commondir: Git's own leads from a linked worktree to the directory around it.
+func elsewhere(content string) (found []string) {
+	to := strings.TrimSpace(content)
+	return note(found, to, to != "../.." && to != "")
+}
+
 // submodules finds commands in a .gitmodules.
 func submodules(content string) (found []string) {
 	for _, s := range settings(content) {

@@ -13,7 +13,7 @@ var table = []struct {
 	{Rule{Kind: Environment, Why: "a shell that looks for it runs it when it enters the directory"}, ".autoenv .env.zsh .localrc"},
 	{Rule{Kind: Editor, Why: "VS Code runs its tasks and takes programs from its settings"}, ".vscode/tasks.json .vscode/settings.json .vscode/launch.json .vscode/mcp.json .vscode/c_cpp_properties.json *.code-workspace"},
 	{Rule{Kind: Editor, Why: "an editor or an assistant starts the servers and commands that it names"}, ".cursor/mcp.json .mcp.json .zed/settings.json .zed/tasks.json .fleet/run.json .fleet/settings.json .helix/config.toml .helix/languages.toml .vim/coc-settings.json .nvim/coc-settings.json .lapce/settings.toml .lapce/run.toml .vs/tasks.vs.json .vs/launch.vs.json .externaltoolbuilders/*.launch"},
-	{Rule{Kind: Editor, Why: "an assistant runs its hooks and starts the servers and commands that it names"}, ".claude/settings.json .claude/settings.local.json .gemini/settings.json .codex/config.toml .cursor/hooks.json .cursor/cli.json .windsurf/hooks.json .windsurf/mcp_config.json .kiro/settings/mcp.json .kiro/hooks/* .roo/mcp.json .amazonq/mcp.json .continue/config.yaml .continue/config.json .opencode/opencode.json opencode.json .qwen/settings.json .junie/mcp/mcp.json .github/hooks/*.json"},
+	{Rule{Kind: Editor, Why: "an assistant runs its hooks and starts the servers and commands that it names"}, ".claude/settings.json .claude/settings.local.json .gemini/settings.json .codex/config.toml .cursor/hooks.json .cursor/cli.json .windsurf/hooks.json .windsurf/mcp_config.json .kiro/settings/mcp.json .kiro/hooks/* .roo/mcp.json .amazonq/mcp.json .continue/config.yaml .continue/config.json .opencode/opencode.json opencode.json .qwen/settings.json .junie/mcp/mcp.json"},
 	{Rule{Kind: Editor, Why: "an IDE starts these run configurations and external tools"}, ".idea/runconfigurations/*.xml .idea/workspace.xml .idea/watchertasks.xml .idea/tools/*.xml .run/*.xml .idea/externaldependencies.xml"},
 	{Rule{Kind: Editor, Why: "the editor runs it when it starts in the directory"}, ".exrc .vimrc .nvimrc .nvim.lua .nvim.vim .lvimrc .gvimrc _vimrc _exrc .kakrc .nanorc .lite_project.lua"},
 	{Rule{Kind: Editor, Why: "Emacs evaluates it when a file of the directory is opened"}, ".dir-locals.el .dir-locals-2.el .projectile"},
@@ -48,19 +48,25 @@ var table = []struct {
 	{Rule{Kind: Build, Why: "Bazel takes options, and with them programs, from it"}, ".bazelrc .bazeliskrc tools/bazel .bazelversion"},
 	{Rule{Kind: Build, Why: "the build tool's wrapper downloads and runs what it names"}, "gradle/wrapper/gradle-wrapper.properties .mvn/wrapper/maven-wrapper.properties .mvn/jvm.config .mvn/maven.config .mvn/extensions.xml"},
 	{Rule{Kind: Python, Why: "Python runs it whenever it starts with this directory in its path", top: true}, "sitecustomize.py usercustomize.py *.pth"},
-	{Rule{Kind: Automation, Why: "it runs elsewhere, with that place's secrets, once it is pushed"}, ".github/workflows/*.yml .github/workflows/*.yaml .github/actions/*/action.yml .github/actions/*/action.yaml .gitlab-ci.yml .circleci/config.yml azure-pipelines.yml bitbucket-pipelines.yml .travis.yml .drone.yml .woodpecker.yml .woodpecker/*.yml .forgejo/workflows/*.yml .gitea/workflows/*.yml .gitea/workflows/*.yaml jenkinsfile .buildkite/pipeline.yml .cirrus.yml .appveyor.yml appveyor.yml .semaphore/semaphore.yml cloudbuild.yaml cloudbuild.yml buildspec.yml .teamcity/settings.kts .builds/*.yml .build.yml .azure-pipelines/*.yml netlify.toml"},
+	{Rule{Kind: Automation, Why: "it runs elsewhere, with that place's secrets, once it is pushed"}, ".github/workflows/*.yml .github/workflows/*.yaml .github/actions/*/action.yml .github/actions/*/action.yaml .gitlab-ci.yml .circleci/config.yml azure-pipelines.yml bitbucket-pipelines.yml .travis.yml .drone.yml .woodpecker.yml .woodpecker/*.yml .forgejo/workflows/*.yml .gitea/workflows/*.yml .gitea/workflows/*.yaml jenkinsfile .buildkite/pipeline.yml .cirrus.yml .appveyor.yml appveyor.yml .semaphore/semaphore.yml cloudbuild.yaml cloudbuild.yml buildspec.yml .teamcity/settings.kts .builds/*.yml .build.yml .azure-pipelines/*.yml netlify.toml .github/hooks/*.json"},
 	{Rule{Kind: Desktop, Why: "a click in a file manager starts its command"}, "*.desktop *.command *.workflow *.lnk autorun.inf"},
 }
 
 // The table by its last component: a literal name, or the extension of "*.x". "dir/*" is kept under the extension "".
-var byName, byExtension = compile()
+// The hidden directories of patterns stand for all that lies in them when they are symlinks.
+var byName, byExtension, byDirectory = compile()
 
-func compile() (names, extensions map[string][]entry) {
-	names, extensions = map[string][]entry{}, map[string][]entry{}
+func compile() (names, extensions map[string][]entry, directories map[string]Rule) {
+	names, extensions, directories = map[string][]entry{}, map[string][]entry{}, map[string]Rule{}
 	for _, line := range table {
 		for p := range strings.FieldsSeq(line.patterns) {
 			parts := strings.Split(p, "/")
 			e, last := entry{line.rule, parts[:len(parts)-1]}, parts[len(parts)-1]
+			for _, dir := range e.parents {
+				if _, known := directories[dir]; !known && dir[0] == '.' {
+					directories[dir] = Rule{Kind: line.rule.Kind, Why: "what lies where it leads is taken for the project's: " + line.rule.Why}
+				}
+			}
 			if ext, ok := strings.CutPrefix(last, "*"); ok {
 				extensions[ext] = append(extensions[ext], e)
 			} else {
@@ -68,5 +74,5 @@ func compile() (names, extensions map[string][]entry) {
 			}
 		}
 	}
-	return names, extensions
+	return names, extensions, directories
 }

@@ -53,17 +53,24 @@ type Place struct {
 	GitDir     bool   // in a Git directory, whatever its name
 	Vendored   bool   // below a directory of dependencies (see Vendored)
 	Executable bool
+	Link       bool // a symlink: it may stand for a directory
 }
 
 // Match finds the rule of a regular file or a symlink.
 func Match(p Place) (Rule, bool) {
 	dir, name := path.Split(strings.ToLower(p.Path))
 	parents := strings.Split(strings.Trim(dir, "/"), "/")
+	if name == ".git" { // a real directory is no file
+		return Rule{Kind: Git, Why: "Git takes the repository, with its hooks and settings, from where it points"}, true
+	}
 	if p.GitDir {
-		return inGit(parents, name, p.Executable)
+		return inGit(parents, name, p)
 	}
 	if p.Vendored {
 		return Rule{}, false
+	}
+	if r, ok := byDirectory[name]; ok && p.Link {
+		return r, true
 	}
 	for _, r := range byName[name] {
 		if r.fits(parents, p) {
@@ -81,9 +88,13 @@ func Match(p Place) (Rule, bool) {
 }
 
 // inGit judges a file of a Git directory.
-func inGit(parents []string, name string, executable bool) (Rule, bool) {
+func inGit(parents []string, name string, p Place) (Rule, bool) {
 	switch {
-	case len(parents) > 0 && parents[len(parents)-1] == "hooks" && executable && !strings.HasSuffix(name, ".sample") && !strings.HasSuffix(name, ".refused"):
+	case name == "commondir":
+		return Rule{Kind: Git, Why: "Git takes hooks and settings from where it points", Reads: elsewhere}, true
+	case name == "hooks" && p.Link:
+		return Rule{Kind: Git, Why: "Git runs the hooks that lie where it leads"}, true
+	case len(parents) > 0 && parents[len(parents)-1] == "hooks" && p.Executable && !strings.HasSuffix(name, ".sample") && !strings.HasSuffix(name, ".refused"):
 		return Rule{Kind: Git, Why: "Git runs this hook"}, true
 	case name == "config" || name == "config.worktree":
 		return Rule{Kind: Git, Why: "Git runs programs that these settings name", Reads: gitSettings}, true

@@ -60,6 +60,14 @@ func TestMatch(t *testing.T) {
 		{trigger.Place{Path: "/w/lefthook.toml"}, trigger.Hooks},
 		{trigger.Place{Path: "/w/rust-toolchain.toml"}, trigger.Build},
 		{trigger.Place{Path: "/w/src/Directory.Build.targets"}, trigger.Build},
+		{trigger.Place{Path: "/w/sub/.git"}, trigger.Git},
+		{trigger.Place{Path: "/w/node_modules/.git", Vendored: true, Link: true}, trigger.Git},
+		{trigger.Place{Path: "/w/.vscode", Link: true}, trigger.Editor},
+		{trigger.Place{Path: "/w/.github", Link: true}, trigger.Automation},
+		{trigger.Place{Path: "/w/.vscode"}, ""},
+		{trigger.Place{Path: "/w/docs", Link: true}, ""},
+		{trigger.Place{Path: "/w/r/.git/hooks", GitDir: true, Link: true}, trigger.Git},
+		{trigger.Place{Path: "/w/r/.git/commondir", GitDir: true}, trigger.Git},
 		{trigger.Place{Path: ""}, ""},
 	} {
 		r, ok := trigger.Match(tt.place)
@@ -107,6 +115,8 @@ func TestReads(t *testing.T) {
 		{"gradle.properties", "org.gradle.caching=true\norg.gradle.jvmargs=-javaagent:x.jar\n", false, []string{"jvmargs"}},
 		{".gitmodules", "[submodule \"a\"]\n\tpath = a\n\turl = ../a\n", false, nil},
 		{".gitmodules", "[submodule \"a\"]\n\tupdate = !x\n\turl = -u\n", false, []string{"submodule.a.update", "submodule.a.url"}},
+		{"commondir", "../..\n", true, nil},
+		{"commondir", "/elsewhere\n", true, []string{"/elsewhere"}},
 		{".npmrc", "save-exact=true\nfund=false\n# script-shell=x\n", false, nil},
 		{".npmrc", "script-shell=./x\n@a:registry=https://x\n", false, []string{"script-shell", "registry"}},
 		{".yarnrc.yml", "nodeLinker: node-modules\nyarnPath: .yarn/x.cjs\n", false, []string{"yarnpath"}},
