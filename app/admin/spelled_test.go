@@ -28,8 +28,14 @@ func TestRoots_HoweverTheyAreWritten(t *testing.T) {
 		w.raw(strings.Replace(string(text), "workspace: ./ws\n", "workspace: '"+ws+"'\n", 1))
 	}
 	for _, tt := range [][2]string{
-		{"./ws/", "./mnt/"}, {"./ws/.", "./mnt/./"}, {"./x/../ws", "./x/../mnt"}, {".//ws", "mnt"}, {w.path("ws") + "/", w.path("mnt") + "//"},
-		{"./ws", "./link"}, {"./ws", "./link/"}, {"./ws", "./ws/../mnt"},
+		{"./ws/", "./mnt/"},
+		{"./ws/.", "./mnt/./"},
+		{"./x/../ws", "./x/../mnt"},
+		{".//ws", "mnt"},
+		{w.path("ws") + "/", w.path("mnt") + "//"},
+		{"./ws", "./link"},
+		{"./ws", "./link/"},
+		{"./ws", "./ws/../mnt"},
 	} {
 		write(tt[0], tt[1])
 		w.apply()
