@@ -151,6 +151,7 @@ func TestOfficial_HTTP(t *testing.T) {
 			"sep-2575-http-server-no-independent-requests-on-stream": "needs the tool test_streaming_elicitation",
 			"sep-2575-server-no-log-without-loglevel":                "needs the tool test_logging_tool",
 			"sep-2575-server-rejects-undeclared-capability":          "needs the tool test_missing_capability",
+			"sep-2575-missing-capability-http-400":                   "needs the tool test_missing_capability; TestOfficial_Tasks has it",
 		}},
 		{"2026-07-28", "tools-list", nil},
 		{"2026-07-28", "dns-rebinding-protection", nil},
