@@ -1,15 +1,11 @@
 package wire
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -102,28 +98,6 @@ func TestOfficial_Stdio(t *testing.T) {
 	})
 }
 
-// overHTTP starts the real program on free loopback ports and returns its endpoints, IPv4 first. It ends with the test.
-func overHTTP(t *testing.T, exe string, p *place, endpoints []string) {
-	t.Helper()
-	cmd := exec.Command(exe, p.config)
-	errs, err := cmd.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		require.NoError(t, cmd.Process.Signal(os.Interrupt))
-		_ = cmd.Wait()
-	})
-	said := bufio.NewReader(errs)
-	for {
-		line, err := said.ReadString('\n')
-		require.NoError(t, err, line)
-		if strings.Contains(line, endpoints[0]) { // OBS-02
-			break
-		}
-	}
-	go func() { _, _ = io.Copy(io.Discard, said) }()
-}
-
 // freePorts are addresses of the loopback that nobody listens on.
 func freePorts(t *testing.T) (listen, urls []string) {
 	t.Helper()
@@ -142,7 +116,7 @@ func TestOfficial_HTTP(t *testing.T) {
 	exe := binary(t)
 	listen, urls := freePorts(t)
 	p := writer(t, fmt.Sprintf("mcp: {transport: http, http: {listen: [%q, %q]}}\n", listen[0], listen[1]))
-	overHTTP(t, exe, p, urls)
+	startHTTP(t, exe, p.config, urls[0])
 	for _, s := range []struct {
 		revision, name string
 		excused        map[string]string

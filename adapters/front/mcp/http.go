@@ -105,9 +105,11 @@ func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTP
 	slots := make(chan struct{}, o.Connections)
 	server := &http.Server{
 		Handler: http.HandlerFunc(w.serve), ReadHeaderTimeout: o.HeaderTimeout, IdleTimeout: o.IdleTimeout, MaxHeaderBytes: headBytes,
-		ErrorLog: nil, DisableGeneralOptionsHandler: true,
+		DisableGeneralOptionsHandler: true,
 	}
 	server.ErrorLog = quiet(s.core)
+	var silent silences
+	server.ConnState = silent.note
 	ended := make(chan error, len(listeners))
 	for _, l := range listeners {
 		go func() { ended <- server.Serve(&bounded{Listener: l, slots: slots, stop: live.Done()}) }()
@@ -121,6 +123,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTP
 	cancel()
 	drain, done := context.WithTimeout(context.WithoutCancel(ctx), s.limits.Drain)
 	defer done()
+	silent.close()
 	if server.Shutdown(drain) != nil {
 		_ = server.Close()
 	}
@@ -270,4 +273,36 @@ type counted struct {
 func (c *counted) Close() error {
 	defer c.leave()
 	return c.Conn.Close()
+}
+
+// silences are the connections over which nothing was said yet: Shutdown would wait for them.
+type silences struct {
+	mu   sync.Mutex
+	all  map[net.Conn]struct{}
+	over bool
+}
+
+func (s *silences) note(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all == nil {
+		s.all = map[net.Conn]struct{}{}
+	}
+	if state != http.StateNew {
+		delete(s.all, c)
+		return
+	}
+	s.all[c] = struct{}{}
+	if s.over {
+		_ = c.Close()
+	}
+}
+
+func (s *silences) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	for c := range s.all {
+		_ = c.Close()
+	}
 }
