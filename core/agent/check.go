@@ -22,12 +22,14 @@ const maxAnnounced = 2
 // judge compares a report with what was observed (AGT-04, AGT-07): completed, nudged, or a new plan. What a program did to
 // files is in no result: after one ran, the files are looked at first.
 func (m *machine) judge(report string) {
+	places := m.claimed(report)
 	if m.blind {
-		if places := m.touched(); len(places) > 0 {
-			m.said = report
-			m.askLook(lookAfter, places)
-			return
-		}
+		places = append(m.touched(), places...)
+	}
+	if len(places) > 0 {
+		m.said = report
+		m.askLook(lookAfter, places)
+		return
 	}
 	m.judgeSeen(report)
 }
@@ -45,7 +47,7 @@ func (m *machine) judgeSeen(report string) {
 	missing = append(missing, m.unserved(n)...)
 	bare := m.bare(n, report)
 	if len(missing) == 0 && !bare {
-		m.completed(report)
+		m.doubted(report)
 		return
 	}
 	c := Cause{Code: CauseClaimed}
@@ -82,6 +84,27 @@ func (m *machine) judgeSeen(report string) {
 		m.tell(PhaseAct, "Not finished: not observed: "+why+". If a program made a file, read it to show it. Do what is missing, then report.")
 		m.ask(PhaseAct)
 	}
+}
+
+// doubted completes a Planner Task of which everything was observed. A report that tells of more than there is, is sent back once;
+// after that the work counts, and those words do not.
+func (m *machine) doubted(report string) {
+	more := m.unbacked(report)
+	switch {
+	case len(more) == 0:
+		m.completed(report)
+	case m.work.Doubted || m.work.Wrap:
+		m.completed("")
+	case !m.failure(Cause{Code: CauseClaimed}, ""):
+		m.work.Doubted = true
+		m.say(report)
+		m.tell(PhaseAct, notThere(more)+" Make what is needed, then report what there really is.")
+		m.ask(PhaseAct)
+	}
+}
+
+func notThere(files []string) string {
+	return "Not observed: " + prompt.Short(strings.Join(files, ", "), 300) + ", which you say was made, is not there."
 }
 
 func (m *machine) nudgeBare(n taskgraph.Node, report, missing string) string {

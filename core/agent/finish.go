@@ -68,8 +68,24 @@ func (m *machine) finishReply(text string, r model.Reply) {
 		m.retongued = true
 		m.retryFinish("Write that in " + prompt.Language(m.setup.Prompt.Runtime.Language) + ".")
 	default:
-		m.complete(text)
+		if places := m.claimed(text); len(places) > 0 {
+			m.said = text
+			m.askLook(lookEnd, places)
+			return
+		}
+		m.closeSeen(text)
 	}
+}
+
+// closeSeen takes closing words after the files that they name were looked at.
+func (m *machine) closeSeen(text string) {
+	if more := m.unbacked(text); len(more) > 0 {
+		if !m.failure(Cause{Code: CauseClaimed}, "") {
+			m.retryFinish(notThere(more) + " Write the answer without it.")
+		}
+		return
+	}
+	m.complete(text)
 }
 
 // retryFinish asks for the closing words again; after that the reports of the Planner Tasks stand for them.
@@ -98,6 +114,9 @@ func (m *machine) complete(answer string) {
 	if !m.graph.Done() {
 		m.fail(fault.New(CodeNoRunnable))
 		return
+	}
+	if prompt.Reveals(answer) { // not one report, but all of them together
+		answer = ""
 	}
 	m.finish(Outcome{State: service.Completed, Answer: answer})
 }

@@ -7,13 +7,15 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/plan"
+	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/tool"
 )
 
 // When a Look was asked for.
 const (
 	lookBefore = "before" // work on a plan begins, or goes on after a change of it
-	lookAfter  = "after"  // something is reported, and a program ran since the files were last looked at
+	lookAfter  = "after"  // something is reported, and a program ran since the files were last looked at, or it names others
+	lookEnd    = "end"    // the closing words name files that nobody saw
 )
 
 // maxLook bounds the paths of one Look.
@@ -45,12 +47,62 @@ func (m *machine) found(seen []tool.Seen) {
 		m.startNext()
 		return
 	}
+	when, said := m.want.Look, m.said
+	m.absent = nil
 	for _, s := range seen {
-		m.reconcile(s)
+		if s.Known && !s.Exists {
+			m.absent = append(m.absent, slashed(s.Path))
+		}
+		if when == lookAfter {
+			m.reconcile(s)
+		}
 	}
-	said := m.said
-	m.blind, m.said = false, ""
+	m.said = ""
+	if when == lookEnd {
+		m.want.Phase = PhaseFinish
+		m.closeSeen(said)
+		return
+	}
+	m.blind = false
 	m.judgeSeen(said)
+}
+
+// claimed are the places of files that words say were made, and of which nothing is known.
+func (m *machine) claimed(words string) (out []string) {
+	for _, n := range guard.Claimed(words) {
+		if m.backed(n) {
+			continue
+		}
+		for _, p := range m.places(n) {
+			if len(out) < maxLook && !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// unbacked are the files that words say were made, and that are not there. What could not be looked at is not among them.
+func (m *machine) unbacked(words string) (out []string) {
+	for _, n := range guard.Claimed(words) {
+		places := m.places(n)
+		gone := len(places) > 0 && !slices.ContainsFunc(places, func(p string) bool { return !slices.Contains(m.absent, p) })
+		if gone && !m.backed(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// backed reports that a file of this name was observed in this Task or Session, wherever it is.
+func (m *machine) backed(name string) bool {
+	base := path.Base(slashed(name))
+	same := func(p string) bool { return strings.EqualFold(path.Base(slashed(p)), base) }
+	return slices.ContainsFunc(m.files, func(f file) bool { return !f.Gone && same(f.Path) }) ||
+		slices.ContainsFunc(m.work.Effects, func(e tool.Effect) bool { return e.Kind == tool.EffectRead && same(e.Path) }) ||
+		slices.ContainsFunc(m.setup.Memory.Results, func(r session.Result) bool {
+			return slices.ContainsFunc(r.Evidence, func(e tool.Effect) bool { return same(e.Path) || same(e.Dest) })
+		})
 }
 
 // places are where a path of a plan or of a request may be, in the order of likelihood: below the workspace, below a mount

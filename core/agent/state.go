@@ -71,6 +71,7 @@ type State struct {
 	retongued  bool      // the closing words were asked for in the owner's language
 	base       []glimpse // how the paths that matter were found first
 	blind      bool      // something happened to files, since they were last looked at, that no result tells of
+	absent     []string  // of the paths of the last look, those where nothing is
 	said       string    // the report that waits for a look at the files
 	outcome    *Outcome
 }
@@ -110,6 +111,7 @@ type work struct {
 	LastIn   int
 	LastOut  int
 	Warned   bool
+	Doubted  bool // a report told of files that are not there
 	Wrap     bool // the budget is used up: report now, without tools
 	Effects  []tool.Effect
 	Mutating int
@@ -197,12 +199,13 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Retongued bool
 		Base      []glimpse
 		Blind     bool
+		Absent    []string
 		Said      string
 		Outcome   *Outcome
 	}
 	v := view{
 		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.overspent, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
-		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.made, s.looked, s.reminded, s.retongued, s.base, s.blind, s.said, s.outcome,
+		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.made, s.looked, s.reminded, s.retongued, s.base, s.blind, s.absent, s.said, s.outcome,
 	}
 	for _, l := range s.loaded {
 		v.Loaded = append(v.Loaded, l.Name)

@@ -228,3 +228,29 @@ func TestStep_AProgramTakesBackWhatWasMade(t *testing.T) {
 		})
 	}
 }
+
+// AGT-04: a report that tells of more files than there are is sent back; the work that was done still counts, those words do not.
+func TestStep_AReportThatTellsOfMoreThanThereIs(t *testing.T) {
+	lie := "I have created a.txt and b.txt."
+	w := newWorld(map[string]string{"c.txt": "0"})
+	r := inWorld(t, w, "do it", "t1: do it | file:a.txt").calls(writes("a.txt", "1")).acts(w).says(lie)
+	require.Contains(t, r.heard(), "b.txt, which you say was made, is not there")
+	require.Equal(t, "I have created a.txt. I used c.txt.", r.says("I have created a.txt. I used c.txt.").done().Answer)
+
+	w = newWorld(nil)
+	r = inWorld(t, w, "do it", "t1: do it | file:a.txt").calls(writes("a.txt", "1")).acts(w).says(lie).says(lie)
+	require.Equal(t, agent.PhaseFinish, r.ask().Phase, "asked for other closing words")
+	require.Contains(t, r.says(lie).heard(), "is not there")
+	o := r.says(lie).says(lie).done()
+	require.Equal(t, service.Completed, o.State)
+	require.Empty(t, o.Answer, "the caller shows what was observed instead")
+	require.Len(t, o.Progress.Proof[0].Effects, 1)
+
+	w = newWorld(nil)
+	r = inWorld(t, w, "do it", "t1: do it | file:a.txt").calls(writes("a.txt", "1"), runs("set", "b.txt", "1")).acts(w)
+	require.Equal(t, lie, r.says(lie).done().Answer, "a program made the other one")
+	w = newWorld(nil)
+	w.blindfold = true
+	r = inWorld(t, w, "do it", "t1: do it | file:a.txt").calls(writes("a.txt", "1")).acts(w)
+	require.Equal(t, lie, r.says(lie).done().Answer, "what cannot be looked at is not held against anybody")
+}

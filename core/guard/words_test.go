@@ -90,3 +90,20 @@ func FuzzWords(f *testing.F) {
 		require.Equal(t, guard.Spoken(s), guard.Spoken(guard.Spoken(s)))
 	})
 }
+
+// AGT-04: the files that a report says were made.
+func TestClaimed(t *testing.T) {
+	for s, want := range map[string][]string{
+		"I have created hello.py and src/util.go. Run them with run.sh.": {"hello.py", "src/util.go"},
+		"I created `a.txt`; b.txt was there.":                            {"a.txt"},
+		"hello.py を作成しました。test.py はありました。":                               {"hello.py"},
+		"Successfully wrote report.md from data.csv.":                    {"report.md", "data.csv"},
+		"I have created a Node.js script, e.g. for version 1.x of it.":   nil,
+		"I have not created b.txt.":                                      nil,
+		"You can create a.txt with touch. I ran test.py.":                nil,
+		"I have fixed loop.py.":                                          nil,
+		"":                                                               nil,
+	} {
+		require.Equal(t, want, guard.Claimed(s), s)
+	}
+}
