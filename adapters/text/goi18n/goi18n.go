@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/nicksnyder/go-i18n/v2/i18n"
 	"golang.org/x/text/language"
@@ -50,6 +51,7 @@ type Dir struct {
 type Catalog struct {
 	tag       string
 	localizer *i18n.Localizer
+	parsed    sync.Map // text.Key → parsed, of the keys used so far
 	hints     map[string]bool
 }
 
@@ -121,9 +123,15 @@ func (c *Catalog) Tag() string { return c.tag }
 
 // Text renders a message: locale → en → the key itself (I18N-10).
 func (c *Catalog) Text(key text.Key, args map[string]any) string {
-	args = c.worded(args)
-	// The error only says that English was used instead.
-	out, _ := c.localizer.Localize(&i18n.LocalizeConfig{MessageID: string(key), TemplateData: args, TemplateParser: parser{}})
+	p, known := c.parsed.Load(key)
+	if !known {
+		var found parser
+		// The error only says that English was used instead.
+		_, _ = c.localizer.Localize(&i18n.LocalizeConfig{MessageID: string(key), TemplateParser: &found})
+		p = found.text
+		c.parsed.Store(key, p)
+	}
+	out := p.(parsed).fill(c.worded(args)) //nolint:errcheck // nothing else is stored
 	if out == "" {
 		return string(key)
 	}

@@ -9,16 +9,19 @@ import (
 	"github.com/nicksnyder/go-i18n/v2/i18n/template"
 )
 
-// parser knows one construct: {name}, name being [a-z][a-z0-9_]*. Every other brace is text.
-type parser struct{}
+// parser knows one construct: {name}, name being [a-z][a-z0-9_]*. Every other brace is text. It keeps what it parsed.
+type parser struct{ text parsed }
 
-var _ template.Parser = parser{}
+var _ template.Parser = (*parser)(nil)
 
-// Cacheable: a parsed text never changes.
-func (parser) Cacheable() bool { return true }
+// Cacheable: the Catalog caches what was parsed.
+func (*parser) Cacheable() bool { return false }
 
 // Parse never fails.
-func (parser) Parse(src, _, _ string) (template.ParsedTemplate, error) { return split(src), nil }
+func (p *parser) Parse(src, _, _ string) (template.ParsedTemplate, error) {
+	p.text = split(src)
+	return p.text, nil
+}
 
 // parsed alternates: text, name, text, name, … text.
 type parsed []string
@@ -67,9 +70,11 @@ func placeholders(s string) []string {
 	return slices.Compact(out)
 }
 
-// Execute fills the placeholders. One without a value stays as it is written, so that the mistake can be seen.
-func (p parsed) Execute(data any) (string, error) {
-	args, _ := data.(map[string]any)
+// Execute is what go-i18n asks for; the Catalog fills texts itself.
+func (p parsed) Execute(any) (string, error) { return "", nil }
+
+// fill fills the placeholders. One without a value stays as it is written, so that the mistake can be seen.
+func (p parsed) fill(args map[string]any) string {
 	var b strings.Builder
 	for i, part := range p {
 		if i%2 == 0 {
@@ -83,7 +88,7 @@ func (p parsed) Execute(data any) (string, error) {
 		}
 		b.WriteString(value(v))
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // value renders an argument. Control characters and direction overrides of foreign text (a file name, a server's answer)
