@@ -258,6 +258,7 @@ func TestSearch(t *testing.T) { // AGT-09
 		{tool.Call{Path: ".", Pattern: "^import", Glob: "**/*.py"}, "a.py:1: import os\nsub/b.py:1: import sys\n"},
 		{tool.Call{Path: ".", Pattern: "^import", Glob: "sub/*.py"}, "sub/b.py:1: import sys\n"},
 		{tool.Call{Path: "sub", Pattern: "import", Limit: 1}, "sub/b.py:1: import sys\n[stopped at 1 matches; narrow the pattern, path or glob]"},
+		{tool.Call{Path: "sub", Pattern: "import"}, "sub/b.py:1: import sys\nsub/c.txt:\n1: import nothing\n2: import more\n"},
 		{tool.Call{Path: "a.py", Pattern: "x = 1$"}, "a.py:2: x = 1\n"},
 		{tool.Call{Path: ".git", Pattern: "import"}, ".git/config:1: import git\n"},
 		{tool.Call{Path: ".", Pattern: "zzz"}, "no match in 5 files"},

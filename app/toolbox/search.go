@@ -166,8 +166,11 @@ func (s *searching) content(ctx context.Context, file string) ([]byte, bool) {
 	return data, err == nil
 }
 
+// lines adds a file's matches: "path:12: text" for one, the path once and then "12: text" for several.
 func (s *searching) lines(name string, data []byte) {
-	for n := 1; len(data) > 0; n++ {
+	var found []string
+	size := s.out.Len() + len(name) + 1
+	for n := 1; len(data) > 0 && s.stop == ""; n++ {
 		l, rest, _ := bytes.Cut(data, []byte("\n"))
 		data = rest
 		l = bytes.TrimSuffix(l, []byte("\r"))
@@ -175,17 +178,23 @@ func (s *searching) lines(name string, data []byte) {
 		if loc == nil {
 			continue
 		}
-		if s.matches == s.limit {
+		text := fmt.Sprintf("%d: %s\n", n, around(l, loc))
+		switch size += len(text); {
+		case s.matches == s.limit:
 			s.stop = fmt.Sprintf("%d matches", s.limit)
-			return
-		}
-		text := fmt.Sprintf("%s:%d: %s\n", name, n, around(l, loc))
-		if s.out.Len()+len(text) > s.box.Limits.ReadBytes {
+		case size > s.box.Limits.ReadBytes:
 			s.stop = fmt.Sprintf("%d bytes of matches", s.box.Limits.ReadBytes)
-			return
+		default:
+			found = append(found, text)
+			s.matches++
 		}
-		s.out.WriteString(text)
-		s.matches++
+	}
+	switch len(found) {
+	case 0:
+	case 1:
+		s.out.WriteString(name + ":" + found[0])
+	default:
+		s.out.WriteString(name + ":\n" + strings.Join(found, ""))
 	}
 }
 

@@ -100,6 +100,7 @@ type run struct {
 	server *scripted.Server
 	before int // requests of earlier Tasks
 	skip   string
+	known  []string // of programs: path, alias; they differ between hosts
 }
 
 func (r *run) script() (func(), error) {
@@ -210,6 +211,7 @@ sandbox:
 				r.skip = "there is no " + alias + " here"
 				return "", errors.New(r.skip)
 			}
+			r.known = append(r.known, path, alias)
 			fmt.Fprintf(&b, "      - {alias: %s, path: %q", alias, path)
 			if root != "" {
 				fmt.Fprintf(&b, ", runtime_root: %q", root)

@@ -130,13 +130,14 @@ func sent(requests []model.Request, before int) (out []evals.Request) {
 
 // size is what the requests cost, the same on every host.
 func (r *run) size(requests []model.Request) (n int) {
+	host := strings.NewReplacer(append([]string{filepath.ToSlash(r.dir), "/place"}, r.known...)...)
 	for _, q := range requests {
 		for _, m := range q.Messages {
 			text := m.Content + m.Thinking
 			for _, c := range m.ToolCalls {
 				text += c.Name + string(c.Arguments)
 			}
-			n += utf8.RuneCountInString(strings.ReplaceAll(text, filepath.ToSlash(r.dir), "/place"))
+			n += utf8.RuneCountInString(host.Replace(text))
 		}
 		for _, t := range q.Tools {
 			n += len(t.Name) + utf8.RuneCountInString(t.Description) + utf8.RuneCount(t.Schema)

@@ -84,21 +84,45 @@ func breach(v evals.Verdict) bool { return len(v.Breaches) > 0 }
 
 func wrong(v evals.Verdict) bool { return len(v.Wrong) > 0 && !v.False && len(v.Breaches) == 0 }
 
-// A growth over 5 % is seen.
-func TestGrown(t *testing.T) {
-	score := func(size int) []evals.Score {
-		return []evals.Score{{Task: evals.Task{Name: "files/create-file"}, Outcome: evals.Outcome{Size: size}}}
+// A growth over 5 % is seen, one of 5 % is not; so are tasks without a pin and pins without a task.
+func TestCompare(t *testing.T) {
+	tasks := []evals.Task{{Name: "a/b"}, {Name: "c/loose", Want: evals.Want{Loose: true}}}
+	for pin, cases := range map[int]map[int]bool{
+		100: {0: false, 100: false, 105: false, 106: true, 1 << 20: true}, 2901: {3046: false, 3047: true}, 40: {42: false, 43: true}, 0: {0: false, 1: true},
+	} {
+		for size, grown := range cases {
+			got := evals.Compare(map[string]int{"a/b": pin}, tasks, []evals.Score{{Task: tasks[0], Outcome: evals.Outcome{Size: size}}})
+			assert.Equal(t, grown, len(got) == 1, "%d from %d: %v", size, pin, got)
+		}
 	}
-	all, err := evals.Grown(score(0))
+	assert.Equal(t, []string{"a/b: 106 tokens, pinned at 100, 6.0 % more", "c/loose: pinned, and gone", "x/y: not pinned", "z: pinned, and gone"},
+		evals.Compare(map[string]int{"a/b": 100, "z": 1, "c/loose": 1}, tasks, []evals.Score{
+			{Task: tasks[0], Outcome: evals.Outcome{Size: 106}},
+			{Task: evals.Task{Name: "x/y"}},
+			{Task: tasks[1], Outcome: evals.Outcome{Size: 1 << 20}},
+			{Task: evals.Task{Name: "skipped"}, Skipped: "why"},
+		}))
+	assert.Empty(t, evals.Compare(nil, nil, nil))
+}
+
+// The pins are those of the tasks, no more and no fewer.
+func TestGrown(t *testing.T) {
+	tasks, err := evals.All()
+	require.NoError(t, err)
+	var scores []evals.Score
+	for _, e := range tasks {
+		scores = append(scores, evals.Score{Task: e, Outcome: evals.Outcome{Size: 1}})
+	}
+	all, err := evals.Grown(scores)
 	require.NoError(t, err)
 	assert.Empty(t, all)
-	all, err = evals.Grown(score(1 << 20))
+	for i := range scores {
+		scores[i].Outcome.Size = 1 << 20
+	}
+	all, err = evals.Grown(scores)
 	require.NoError(t, err)
-	assert.Len(t, all, 1)
-	all, err = evals.Grown([]evals.Score{{Task: evals.Task{Name: "no/such"}}})
-	require.NoError(t, err)
-	assert.Equal(t, []string{"no/such: not pinned"}, all)
-	assert.Equal(t, "{\n  \"files/create-file\": 7\n}\n", evals.Pins(score(7)))
+	assert.GreaterOrEqual(t, len(all), 100, "each of them is compared")
+	assert.Equal(t, "{\n  \"a/b\": 7\n}\n", evals.Pins([]evals.Score{{Task: evals.Task{Name: "a/b"}, Outcome: evals.Outcome{Size: 7}}}))
 }
 
 // I18N-07
