@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -76,6 +77,43 @@ func FuzzServe(f *testing.F) {
 			text, ok := strings.CutSuffix(line, "\n")
 			require.True(t, ok)
 			fronttest.Decode(t, text)
+		}
+	})
+}
+
+// FuzzHTTP: whatever the head and the body of a request are, the answer is one of HTTP, no panic of ours, and what a 200 says is a
+// message; a request that the Runner sees had headers that agree with its message.
+func FuzzHTTP(f *testing.F) {
+	list := fronttest.Request("1", "tools/list", fronttest.Meta)
+	for _, s := range []struct{ version, method, name, host, origin, kind, body string }{
+		{"2026-07-28", "tools/list", "", "localhost", "", "application/json", list},
+		{"2026-07-28", "tools/call", "agent_run", "127.0.0.1:1", "http://[::1]:2", "application/json;charset=utf-8", fronttest.Call("1", "agent_run", `{"request":"x"}`)},
+		{"2099-01-01", "=?base64?eA==?=", "=?base64?YWdlbnRfcnVu?=", "evil", "null", "text/plain", "{"},
+		{"", "", "", "[::1%25lo]", "http://localhost:99999", `application/json; x="`, "\xef\xbb\xbf" + list},
+	} {
+		f.Add(s.version, s.method, s.name, s.host, s.origin, s.kind, s.body)
+	}
+	runner := &fronttest.Runner{}
+	c := newCore(Options{Runner: runner, Catalog: fronttest.Catalog{}, Name: "n", Version: "v", Trace: discard{}, Limits: Limits{}.withDefaults()})
+	w := &web{core: c, opt: HTTPOptions{}.withDefaults(), work: make(chan struct{}, 1), streams: make(chan struct{}, 1), bodies: budget{left: 1 << 20}, stop: context.Background()}
+	f.Fuzz(func(t *testing.T, version, method, name, host, origin, kind, body string) {
+		r := httptest.NewRequest("POST", "/mcp", strings.NewReader(body))
+		r.Host = host
+		for k, v := range map[string]string{headerVersion: version, headerMethod: method, headerName: name, "Origin": origin, "Content-Type": kind} {
+			if v != "" {
+				r.Header.Set(k, v)
+			}
+		}
+		rec := httptest.NewRecorder()
+		w.serve(rec, r)
+		require.Contains(t, []int{200, 202, 400, 403, 404, 406, 413, 415}, rec.Code)
+		require.Equal(t, loopbackHost(host) && (origin == "" || loopbackOrigin(origin)), rec.Code != 403)
+		if rec.Code == 202 {
+			require.Zero(t, rec.Body.Len())
+			return
+		}
+		if rec.Header().Get("Content-Type") == "application/json" {
+			fronttest.Decode(t, strings.TrimSuffix(rec.Body.String(), "\n"))
 		}
 	})
 }
