@@ -10,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -150,4 +152,62 @@ func TestServe_HTTPStop(t *testing.T) {
 	t.Log("stopped in", time.Since(begun))
 	w = startHTTP(t, exe, p.config, urls[0])
 	require.Equal(t, "cancelled", w.ask("tasks/get", `"taskId":"`+id+`"`, id)["status"])
+}
+
+// Whatever is sent at once, the server holds at most 64 MiB more than idle, and serves a good client meanwhile.
+func TestServe_HTTPMemory(t *testing.T) {
+	listen, urls := freePorts(t)
+	p := newPlace(t, fmt.Sprintf("mcp: {transport: http, http: {listen: [%q]}}\n", listen[0]))
+	p.apply(t)
+	w := startHTTP(t, binary(t), p.config, urls[0])
+	idle := resident(t, w.cmd.Process.Pid)
+	flood := strings.NewReplacer("\n", "\r\n").Replace("POST /mcp HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: 31000000\n\n")
+	piece, stop := strings.Repeat(" ", 1<<20), make(chan struct{})
+	var all sync.WaitGroup
+	for range 24 {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				c, err := net.Dial("tcp", listen[0])
+				if err != nil {
+					continue
+				}
+				_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+				_, err = io.WriteString(c, flood)
+				for i := 0; i < 28 && err == nil; i++ {
+					_, err = io.WriteString(c, piece)
+				}
+				_ = c.Close() // half a message
+			}
+		})
+	}
+	most := 0
+	for range 60 {
+		require.Contains(t, fmt.Sprint(w.ask("tools/list", `"x":1`, "")), "agent_run")
+		most = max(most, resident(t, w.cmd.Process.Pid))
+	}
+	close(stop)
+	all.Wait()
+	t.Logf("%d KiB idle, %d KiB at most", idle, most)
+	require.LessOrEqual(t, most-idle, 64<<10)
+}
+
+// resident is the memory of a process in KiB, proc_pid_status(5).
+func resident(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	require.NoError(t, err)
+	for l := range strings.Lines(string(text)) {
+		if f := strings.Fields(l); len(f) == 3 && f[0] == "VmRSS:" {
+			n, err := strconv.Atoi(f[1])
+			require.NoError(t, err)
+			return n
+		}
+	}
+	t.Fatal("no VmRSS")
+	return 0
 }

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -80,9 +79,8 @@ type web struct {
 	limits  Limits
 	work    chan struct{} // a token for each request that is worked on
 	streams chan struct{} // a token for each subscription
-	bodies  budget
+	large   *large
 	stop    context.Context // done when serving ends: subscriptions end with it
-	buffers sync.Pool
 }
 
 // ServeHTTP serves any number of clients on listeners, which must be on the loopback (MCP-TR-02), until ctx ends or a listener
@@ -100,7 +98,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTP
 	defer cancel()
 	w := &web{
 		core: s.core, opt: o, limits: s.limits, stop: live,
-		work: make(chan struct{}, s.limits.InFlight), streams: make(chan struct{}, o.Streams), bodies: budget{left: int64(s.limits.HeldBytes)},
+		work: make(chan struct{}, s.limits.InFlight), streams: make(chan struct{}, o.Streams), large: newLarge(),
 	}
 	slots := make(chan struct{}, o.Connections)
 	server := &http.Server{
@@ -149,7 +147,7 @@ func (w *web) serve(rw http.ResponseWriter, r *http.Request) {
 		}
 		w.log(a, time.Since(start))
 	}()
-	defer func() { w.bodies.give(a.taken) }()
+	defer a.release()
 	m, ok := a.admit()
 	if !ok {
 		return
@@ -195,51 +193,118 @@ func plainHeader(s string) string {
 	}, s))
 }
 
-// budget bounds the bytes of all large bodies that are held at once.
-type budget struct {
-	mu   sync.Mutex
-	left int64
+// smallBytes of a message need no leave: the number of connections bounds them.
+const smallBytes = 64 << 10
+
+// largeRate is what a client must send of a large message in each second, after the first few.
+const (
+	largeRate  = 4 << 20
+	largeGrace = 5 * time.Second
+	largeWait  = 15 * time.Second // for the turn of one
+	largeKeep  = time.Minute      // the memory of a large message, for the next one
+)
+
+// large is the one large message that is held at once: its memory is used again and again.
+type large struct {
+	turn chan struct{} // holds a token while nobody has it
+	buf  []byte        // of who has the turn
+	drop *time.Timer
 }
 
-func (b *budget) take(n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if n > b.left {
-		return false
+func newLarge() *large {
+	l := &large{turn: make(chan struct{}, 1)}
+	l.turn <- struct{}{}
+	return l
+}
+
+func (l *large) take(ctx context.Context) bool {
+	wait := time.NewTimer(largeWait)
+	defer wait.Stop()
+	select {
+	case <-l.turn:
+		return true
+	case <-wait.C:
+	case <-ctx.Done():
 	}
-	b.left -= n
-	return true
+	return false
 }
 
-func (b *budget) give(n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left += n
+func (l *large) give() {
+	if l.drop == nil {
+		l.drop = time.AfterFunc(largeKeep, func() {
+			select {
+			case <-l.turn:
+				l.buf = nil
+				l.turn <- struct{}{}
+			default: // it is in use
+			}
+		})
+	} else {
+		l.drop.Reset(largeKeep)
+	}
+	l.turn <- struct{}{}
 }
 
-// freeBytes of a body need no budget: the number of connections bounds them.
-const freeBytes = 64 << 10
+// body reads the message. A large one waits for its turn, keeps it until release, and must come at a decent rate.
+func (a *answerer) body() ([]byte, *fault.Error) {
+	w, limit := a.web, a.web.opt.BodyBytes
+	if a.r.ContentLength > limit {
+		return nil, fault.New(CodeBodyTooLong, "limit", limit)
+	}
+	_ = a.control.SetReadDeadline(time.Now().Add(w.opt.BodyTimeout))
+	small := make([]byte, min(max(a.r.ContentLength, 512)+1, smallBytes))
+	if a.r.ContentLength < 0 {
+		small = make([]byte, smallBytes)
+	}
+	n, err := io.ReadFull(a.r.Body, small)
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF) && (a.r.ContentLength < 0 || int64(n) == a.r.ContentLength):
+		return small[:n], nil
+	case err != nil:
+		return nil, fault.Wrap(err, fault.CodeCancelled)
+	}
+	if !w.large.take(a.r.Context()) {
+		return nil, fault.New(CodeOverloaded)
+	}
+	a.hasLarge = true
+	want := a.r.ContentLength
+	if want < 0 {
+		want = limit
+	}
+	_ = a.control.SetReadDeadline(time.Now().Add(min(w.opt.BodyTimeout, largeGrace+time.Duration(want/largeRate)*time.Second)))
+	return w.large.read(small[:n], io.LimitReader(a.r.Body, limit+1-int64(n)), a.r.ContentLength, limit)
+}
 
-// body reads a message. It takes budget as it grows, so that a slow client holds no more than it has sent. taken must be given
-// back when the message is answered.
-func (w *web) body(r io.Reader) (text []byte, taken int64, bad *fault.Error) {
-	var buf bytes.Buffer
-	limited := io.LimitReader(r, w.opt.BodyBytes+1)
+// read fills the one buffer with what is there and what follows.
+func (l *large) read(begun []byte, rest io.Reader, length, limit int64) ([]byte, *fault.Error) {
+	if int64(cap(l.buf)) < length+1 {
+		l.buf = nil // first: both at once would be too much
+		l.buf = make([]byte, 0, length+1)
+	}
+	buf := append(l.buf[:0], begun...)
 	for {
-		n, err := io.CopyN(&buf, limited, freeBytes)
-		if int64(buf.Len()) > w.opt.BodyBytes {
-			return nil, taken, fault.New(CodeBodyTooLong, "limit", w.opt.BodyBytes)
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
 		}
-		if errors.Is(err, io.EOF) {
-			return buf.Bytes(), taken, nil
+		n, err := rest.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		l.buf = buf
+		switch {
+		case int64(len(buf)) > limit:
+			return nil, fault.New(CodeBodyTooLong, "limit", limit)
+		case errors.Is(err, io.EOF):
+			return buf, nil
+		case err != nil:
+			return nil, fault.Wrap(err, fault.CodeCancelled)
 		}
-		if err != nil {
-			return nil, taken, fault.Wrap(err, fault.CodeCancelled)
-		}
-		if !w.bodies.take(2 * n) { // a buffer doubles
-			return nil, taken, fault.New(CodeOverloaded)
-		}
-		taken += 2 * n
+	}
+}
+
+// release gives the turn of a large message up; its bytes may not be used any more.
+func (a *answerer) release() {
+	if a.hasLarge {
+		a.hasLarge = false
+		a.web.large.give()
 	}
 }
 

@@ -36,7 +36,8 @@ type answerer struct {
 	control *http.ResponseController
 	r       *http.Request
 	status  int
-	taken   int64 // of the budget for bodies
+
+	hasLarge bool // its message is the large one
 }
 
 // admit applies what holds for every request, reads its message, and refuses what is none. false = it is answered.
@@ -44,9 +45,7 @@ func (a *answerer) admit() (m wire.Message, ok bool) {
 	if status, f := a.outside(); f != nil {
 		return m, a.refuse(status, f)
 	}
-	_ = a.control.SetReadDeadline(time.Now().Add(a.web.opt.BodyTimeout))
-	text, taken, f := a.web.body(a.r.Body)
-	a.taken = taken
+	text, f := a.body()
 	switch {
 	case f == nil:
 	case f.Code == CodeBodyTooLong:
@@ -290,6 +289,7 @@ func (a *answerer) stream(rep wire.Reply) {
 		a.refuse(http.StatusServiceUnavailable, fault.New(CodeOverloaded))
 		return
 	}
+	a.release()
 	<-a.web.work // it may last: it is no longer work
 	defer func() { a.web.work <- struct{}{} }()
 	h := a.rw.Header()
