@@ -238,13 +238,13 @@ func (e *Engine) Status(_ context.Context, taskID, sessionID string) (service.St
 	}
 	e.mu.Lock()
 	t, f := e.state.Find(taskID, sessionID)
-	place := e.places[taskID]
+	place, given := e.places[taskID], e.given
 	queued, active, _, _ := e.state.Counts()
 	e.mu.Unlock()
 	if f != nil {
 		return service.Status{}, f
 	}
-	v := e.view(t, e.pulse.look(taskID))
+	v := e.view(t, e.pulse.look(taskID), given)
 	v.queued, v.active = queued, active
 	if t.State.Final() {
 		v.report = place

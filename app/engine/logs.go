@@ -50,7 +50,7 @@ func (t *task) note(n agent.Note) {
 			t.emit(trace.Error, "audit.failed", ref, trace.F("detail", err.Error()))
 			t.stopTask(fault.From(err)) // a success that is not on record is none
 		}
-	case agent.NoteFailure, agent.NoteDenied, agent.NoteFailed, agent.NoteTruncated, agent.NoteBudget, agent.NoteSkillsBad:
+	case agent.NoteFailure, agent.NoteDenied, agent.NoteFailed, agent.NoteTruncated, agent.NoteContext, agent.NoteBudget, agent.NoteSkillsBad:
 		level = trace.Warn
 	}
 	fields := []trace.Field{}

@@ -193,7 +193,7 @@ func (t *task) ask(ctx context.Context, a agent.Ask) agent.Event {
 		return agent.ModelFailed{CallID: a.CallID, Fault: fault.From(err)}
 	}
 	t.lookAtContext(ctx)
-	return agent.Replied{CallID: a.CallID, Reply: reply}
+	return agent.Replied{CallID: a.CallID, Reply: reply, ContextTokens: t.context(0)}
 }
 
 // doing notes what people see of the Task now.
@@ -228,7 +228,8 @@ func (t *task) context(trained int) int {
 
 const unknownContext = -1
 
-// lookAtContext asks once, after the first reply, what context the loaded model really has; later Tasks plan with it.
+// lookAtContext asks once, after the first reply, what context the loaded model really has; this Task goes on with it, later ones plan
+// with it, and the status says so.
 func (t *task) lookAtContext(ctx context.Context) {
 	t.mu.Lock()
 	asked := t.given != 0

@@ -30,8 +30,9 @@ const (
 	keyTokens     text.Key = "status.tokens"     // input, output, total
 	keyLastError  text.Key = "status.last_error" // code, message
 	keyAnswer     text.Key = "status.answer"
-	keyReport     text.Key = "status.report" // place
-	keyCut        text.Key = "status.cut"    // bytes
+	keyReport     text.Key = "status.report"  // place
+	keyContext    text.Key = "status.context" // given, asked
+	keyCut        text.Key = "status.cut"     // bytes
 
 	keyStateQueued    text.Key = "state.queued"
 	keyStatePlanning  text.Key = "state.planning"
@@ -63,6 +64,7 @@ type view struct {
 	fault               *fault.Error
 	answer              string
 	report              string // where the report is
+	context, asked      int    // tokens that the server gives, and that num_ctx asks for, when it gives less
 	workspace           string
 	proof               []session.Proof
 	moment              moment
@@ -132,6 +134,9 @@ func render(cat text.Catalog, v view) string {
 	line(keyCounters, map[string]any{"iterations": v.iterations, "max": v.maxIter, "replans": v.replans})
 	line(keyTokens, map[string]any{"input": group(v.input), "output": group(v.output), "total": group(v.input + v.output)})
 	speed(cat, v, line)
+	if v.context > 0 {
+		line(keyContext, map[string]any{"given": group(v.context), "asked": group(v.asked)})
+	}
 	if v.fault != nil {
 		line(keyLastError, map[string]any{"code": string(v.fault.Code), "message": cutText(cat, cat.Fault(v.fault), maxErrorBytes)})
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/agent-mcp/agent-mcp/ports/service"
 )
 
-// view picks what a status shows of a Task.
-func (e *Engine) view(t session.Task, m moment) view {
+// view picks what a status shows of a Task. given is the context that the server gives, where that is known.
+func (e *Engine) view(t session.Task, m moment, given int) view {
 	p := t.Progress
 	v := view{
 		task: t.TaskID, session: t.SessionID, state: t.State, ahead: t.Ahead,
@@ -26,6 +26,9 @@ func (e *Engine) view(t session.Task, m moment) view {
 		if v.answer == "" {
 			v.answer = e.Catalog.Text(agent.KeyNoAnswer, nil)
 		}
+	}
+	if want := e.cfg.Agent.Options.NumCtx; want != nil && given > 0 && given < *want {
+		v.context, v.asked = given, *want
 	}
 	if t.State.Final() {
 		v.workspace, v.proof = e.cfg.Agent.Workspace, p.Proof

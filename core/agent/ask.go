@@ -139,6 +139,14 @@ func (m *machine) replied(r model.Reply) {
 	}
 }
 
+// clip takes a smaller context into account from now on: what was sent may have been cut to it already.
+func (m *machine) clip(tokens int) {
+	if tokens > 0 && tokens < m.setup.Settings.ContextTokens {
+		m.setup.Settings.ContextTokens = max(tokens, minContext)
+		m.note(Note{Kind: NoteContext, Count: tokens})
+	}
+}
+
 // spend adds one call's actual tokens to the Task and the Planner Task (OLL-13, PLN-09).
 func (m *machine) spend(r model.Reply) {
 	in, out := max(r.Usage.PromptTokens, 0), max(r.Usage.OutputTokens, 0)

@@ -25,4 +25,27 @@
 //  8. Never log thinking (OLL-14); Ask.Request may hold some in the assistant message that a tool call continues: log
 //     guard.Redacted(Ask.Request) and guard.RedactedReply(Reply) instead.
 //  9. An event that does not answer what the machine waits for (an old CallID) is ignored: same state, no effects.
+//
+// What goes wrong is counted under its cause; five of one cause in a row end the Task as CodeSameFailure (AGT-03). A counter falls
+// back only after a different call that worked. No cause leads to a completed Task: that needs every Planner Task's effects observed.
+//
+//	cause                       what it is                                     what follows
+//	transport, server_5xx       no reply, after the configured retries         the end: CodeModel
+//	context_overflow            refused, or cut without a word (by its count)  a summary, or shorter results, and once more
+//	cut                         done_reason length                             never read; once more with a larger num_predict, then CodeCut
+//	empty_response              nothing at all                                 told so
+//	swallowed_call              output was counted, and nothing came           told the names of the tools
+//	unknown_tool:NAME           a call to what was not offered                 told the names of the tools
+//	bad_arguments:TOOL:FIELD    a call that does not fit its schema            told field by field; nothing runs
+//	text_tool_call              a call printed as text                         never run; told to use the tool interface
+//	claimed_no_tool_call        said to be done, and not observed              told what is missing; a new plan; the end
+//	repetition                  the same words without end                     cut off while it streams; told so
+//	tool_error:TOOL:CODE        a tool failed                                  its result says why and what to do
+//	denied:TOOL                 the policy said no                             told so; the same call again: CodeDeniedAgain
+//	same_call                   the same call, the same result, over and over  told after the third; the end after the fifth
+//	bad_plan                    no plan, or one where work was due             repaired by core/plan, else asked once more, else one task
+//	prompt_revealed             the Fixed System Prompt in a reply             kept nowhere; told to go on without it
+//
+// Faults that no retry can cure (a model that is not pulled, a quota, a sign-in, a foreign host, our own mistake) end the Task at
+// once as CodeModel, with the model's fault as the reason and its remedy for people.
 package agent

@@ -47,6 +47,9 @@ type Mount struct{ Name, Path string }
 type Replied struct {
 	CallID string
 	Reply  model.Reply
+	// ContextTokens is the context that the server really gave, where that is known by now and less than was asked for; 0 = as it
+	// was.
+	ContextTokens int
 }
 
 // ModelFailed answers Ask. Fault is one of ports/model's codes; anything else is treated as permanent.
@@ -156,6 +159,7 @@ const (
 	NoteUsage     NoteKind = "usage"      // one call's token actuals: Input, Output (LOG-04)
 	NoteSummary   NoteKind = "summary"    // the conversation was summarised (SES-05)
 	NoteTruncated NoteKind = "truncated"  // the server dropped part of the prompt without a word
+	NoteContext   NoteKind = "context"    // the server gives less context than was asked for; Count: tokens
 	NoteBudget    NoteKind = "budget"     // a Planner Task neared or used up its Token Budget Class (PLN-07)
 	NoteSkills    NoteKind = "skills"     // selected; Detail: names
 	NoteSkillsBad NoteKind = "skills_bad" // a bad selection, ignored, or a description or body that had no room; Detail: names (SKL-04)

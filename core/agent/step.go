@@ -34,6 +34,7 @@ func Step(s State, e Event) (State, []Effect) {
 		if !began || e.CallID != s.want.ID || s.want.Phase == "" {
 			return s, nil
 		}
+		m.clip(e.ContextTokens)
 		m.replied(e.Reply)
 	case ModelFailed:
 		if !began || e.CallID != s.want.ID || s.want.Phase == "" {

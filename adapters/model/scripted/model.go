@@ -218,10 +218,14 @@ func (m *Model) next(req model.Request) Turn {
 }
 
 func (m *Model) numCtx(req model.Request) int {
+	n := m.script.NumCtx
 	if p := req.Options.NumCtx; p != nil && *p > 0 {
-		return min(*p, m.script.ContextLength)
+		n = min(*p, m.script.ContextLength)
 	}
-	return m.script.NumCtx
+	if g := m.script.Given; g > 0 {
+		n = min(n, g)
+	}
+	return n
 }
 
 // refuse answers what Ollama refuses before the model sees it.

@@ -32,6 +32,8 @@ type Script struct {
 	NumCtx int `json:"num_ctx,omitempty"`
 	// RemoteHost is where the model runs, as /api/show tells it; "" = here, unless its name ends in ":cloud".
 	RemoteHost string `json:"remote_host,omitempty"`
+	// Given is the context that the server really gives, whatever a request asks for, 0 = what it asks for. Nothing but /api/ps tells.
+	Given int `json:"given,omitempty"`
 	// Version as /api/version tells it, "" = "0.24.0".
 	Version string `json:"version,omitempty"`
 	// Steps in order of preference: each request is answered by the first one that matches and is not used up.
