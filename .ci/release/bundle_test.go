@@ -176,3 +176,27 @@ func TestMCPB_HoldsTheProgramAndItsManifest(t *testing.T) {
 		assert.Equal(t, true, m["user_config"].(map[string]any)["config"].(map[string]any)["required"])
 	})
 }
+
+// The configurations that the README gives to paste are JSON of the form that each client reads.
+func TestReadme_ConfigurationsCanBePasted(t *testing.T) {
+	b, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	var top []string
+	for _, m := range regexp.MustCompile("(?ms)^```json\n(.*?)^```$|`(\\{\"[^`…]*\\}\\})`").FindAllStringSubmatch(string(b), -1) {
+		for kind, servers := range decode(t, []byte(m[1]+m[2])) {
+			server := servers.(map[string]any)["agent"].(map[string]any)
+			entry := kind
+			if url, ok := server["url"]; ok {
+				assert.Equal(t, "http://127.0.0.1:8765/mcp", url)
+				entry += " url"
+			} else {
+				assert.Equal(t, "/path/to/agent-mcp/agent-mcp", server["command"])
+			}
+			if kind == "servers" {
+				assert.Contains(t, []any{"stdio", "http"}, server["type"])
+			}
+			top = append(top, entry)
+		}
+	}
+	assert.Equal(t, []string{"mcpServers", "servers", "servers url"}, top)
+}

@@ -216,14 +216,14 @@ var (
 	ended = regexp.MustCompile(`\((completed|failed|cancelled)\)`)
 )
 
-// work asks for something and follows the Task to its end.
-func work(t *testing.T, c *client.Client, request string) (task, status string) {
+// work asks for the work and follows the Task to its end; say calls a tool.
+func work(t *testing.T, say func(tool string, args map[string]any) string) (task, status string) {
 	t.Helper()
-	accepted := call(t, c, "agent_run", map[string]any{"request": request})
+	accepted := say("agent_run", map[string]any{"request": request})
 	require.Contains(t, accepted, "タスク ID")
 	task = uuid.FindString(accepted)
 	for limit := time.Now().Add(within); ; time.Sleep(50 * time.Millisecond) {
-		status = call(t, c, "agent_status", map[string]any{"task_id": task})
+		status = say("agent_status", map[string]any{"task_id": task})
 		if ended.MatchString(status) {
 			return task, status
 		}
@@ -326,6 +326,14 @@ func (h *home) done(t *testing.T, status string) {
 	}
 }
 
+// again clears the workspace, so that the same work is work again.
+func (h *home) again(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"kakeibo.py", "test_kakeibo.py"} {
+		require.NoError(t, os.Remove(h.workspace(name)))
+	}
+}
+
 // E2E-01, AT-01, AT-18, AT-21, OBS-02, SEC-INV-12: from the bundle, outside the sources, over stdio, in Japanese: a program and
 // tests that start it with subprocess are written and run, found wrong, mended and run again; the audit is complete and nothing
 // remains.
@@ -350,7 +358,7 @@ func TestInstalled_E2E01_Stdio(t *testing.T) {
 	cl := overPipes(wire, in)
 	require.NoError(t, cl.Start(t.Context()))
 	connect(t, cl)
-	task, status := work(t, cl, "家計簿の CSV を集計する Python プログラムと、それを subprocess で動かすテストを書いて、実行してください。")
+	task, status := work(t, func(tool string, args map[string]any) string { return call(t, cl, tool, args) })
 	h.done(t, status)
 	require.NoError(t, in.Close()) // REC-04: the client goes, the server ends
 	s.end()
