@@ -163,6 +163,11 @@ func (r *resolver) resolve(ctx context.Context, layers []settings.Layer) error {
 		},
 		Model: change.Model{Name: r.p.cfg.Ollama.Model, Server: r.p.cfg.Ollama.BaseURL},
 	}
+	if m := r.p.cfg.MCP; m.Transport == config.TransportHTTP {
+		for _, at := range m.HTTP.Listen {
+			r.p.permissions.Listen = append(r.p.permissions.Listen, "http://"+at+m.HTTP.Path)
+		}
+	}
 	for _, step := range []func(context.Context) error{r.workspace, r.mounts, r.cache, r.entries} {
 		if err := step(ctx); err != nil {
 			return err

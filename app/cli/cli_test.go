@@ -396,7 +396,7 @@ func TestViews_HaveWordsForEveryValue(t *testing.T) {
 	}
 	for _, i := range []service.Item{
 		service.ItemProfile, service.ItemWorkspace, service.ItemMount, service.ItemEntry, service.ItemRuntimeRoot, service.ItemNetwork,
-		service.ItemResources, service.ItemRequire, service.ItemModel, service.ItemSettings, service.ItemCache, service.ItemSystem,
+		service.ItemResources, service.ItemRequire, service.ItemModel, service.ItemSettings, service.ItemCache, service.ItemListen, service.ItemSystem,
 	} {
 		words["part"] = append(words["part"], i.Word())
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/change"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/service"
+	"github.com/agent-mcp/agent-mcp/ports/text"
 )
 
 func at(path string) change.Place { return change.Place{Written: path, Path: path} }
@@ -285,4 +286,30 @@ func FuzzParse(f *testing.F) {
 			require.Equal(t, string(data), string(again))
 		}
 	})
+}
+
+// CLI-02: that others of this machine can connect is shown when it begins, changes and ends.
+func TestCompare_Listen(t *testing.T) {
+	const one, two = "http://127.0.0.1:8765/mcp", "http://[::1]:8765/mcp"
+	for name, c := range map[string]struct {
+		old, now []string
+		op       service.Op
+		widens   bool
+		means    text.Key
+	}{
+		"begins":  {nil, []string{two, one}, service.Added, true, "means.listen"},
+		"changes": {[]string{one}, []string{one, two}, service.ChangedOp, true, "means.listen"},
+		"ends":    {[]string{one}, nil, service.Removed, false, "means.listen_gone"},
+	} {
+		before, after := permissions(), permissions()
+		before.Listen, after.Listen = c.old, c.now
+		got := change.Compare(&change.Snapshot{Permissions: before}, after, "")
+		require.Len(t, got, 1, name)
+		require.Equal(t, []any{service.ItemListen, c.op, c.widens, c.means}, []any{got[0].Item, got[0].Op, got[0].Widens, got[0].Meaning.Key}, name)
+	}
+	same := permissions()
+	same.Listen = []string{one, two}
+	other := permissions()
+	other.Listen = []string{two, one}
+	require.Empty(t, change.Compare(&change.Snapshot{Permissions: same}, other, ""))
 }

@@ -25,6 +25,7 @@ const (
 	labelTimeout   text.Key = "label.timeout"
 	labelRequire   text.Key = "label.require"
 	labelModel     text.Key = "label.model"
+	labelListen    text.Key = "label.listen"
 	labelServer    text.Key = "label.server"
 	labelIdentity  text.Key = "label.identity"
 
@@ -57,6 +58,8 @@ const (
 	meansExact       text.Key = "means.require_exact"
 	meansApproximate text.Key = "means.require_approximate"
 	meansModel       text.Key = "means.model"
+	meansListen      text.Key = "means.listen"
+	meansListenGone  text.Key = "means.listen_gone"
 	meansCacheGone   text.Key = "means.cache_removed"
 	meansCache       text.Key = "means.cache"
 
@@ -81,6 +84,7 @@ func Compare(applied *Snapshot, desired Permissions, fingerprint string) []servi
 	d.require(old.Require, desired.Require)
 	d.cache(old.Cache, desired.Cache, desired.Profile)
 	d.model(old.Model, desired.Model)
+	d.listen(old.Listen, desired.Listen)
 	if len(d.out) == 0 && applied != nil && applied.Fingerprint != fingerprint {
 		d.add(service.Change{Op: service.ChangedOp, Item: service.ItemSettings, Meaning: service.Phrase{Key: meansSettings}})
 	}
@@ -356,6 +360,23 @@ func (d *differ) model(old, now Model) {
 	}
 	d.single(service.ItemModel, attributes(old), attributes(now), true,
 		service.Phrase{Key: meansModel, Args: map[string]any{"model": now.Name, "server": now.Server}})
+}
+
+func (d *differ) listen(old, now []string) {
+	if slices.Equal(old, now) {
+		return
+	}
+	attributes := func(all []string) []service.Attribute {
+		return []service.Attribute{{Name: labelListen, Value: strings.Join(all, ", ")}}
+	}
+	c := service.Change{Op: service.ChangedOp, Item: service.ItemListen, Before: attributes(old), After: attributes(now), Meaning: service.Phrase{Key: meansListen}, Widens: true}
+	switch {
+	case len(now) == 0:
+		c.Op, c.After, c.Meaning.Key, c.Widens = service.Removed, nil, meansListenGone, false
+	case len(old) == 0:
+		c.Op, c.Before = service.Added, nil
+	}
+	d.add(c)
 }
 
 // names returns the names of both lists, sorted, each once.

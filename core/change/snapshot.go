@@ -45,6 +45,7 @@ type Permissions struct {
 	Require   string    `json:"require"`
 	Model     Model     `json:"model"`
 	Cache     Cache     `json:"cache,omitzero"`
+	Listen    []string  `json:"listen,omitempty"` // where clients connect over HTTP; none = stdio; sorted
 }
 
 // Cache is the directory that processes keep between Tasks. The zero value is none.
@@ -106,6 +107,7 @@ func (p Permissions) Normal() Permissions {
 	slices.SortStableFunc(p.Mounts, func(a, b Mount) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(p.Entries, func(a, b Entry) int { return strings.Compare(a.Alias, b.Alias) })
 	slices.Sort(p.Network.Endpoints)
+	p.Listen = slices.Sorted(slices.Values(p.Listen))
 	return p
 }
 

@@ -27,6 +27,7 @@ const (
 	itemResources   text.Key = "item.resources"
 	itemRequire     text.Key = "item.require"
 	itemModel       text.Key = "item.model"
+	itemListen      text.Key = "item.listen"
 	itemSettings    text.Key = "item.settings"
 	itemSystem      text.Key = "item.system"
 	itemCache       text.Key = "item.cache"
@@ -62,6 +63,6 @@ func (i Item) Word() text.Word {
 		string(ItemProfile): itemProfile, string(ItemWorkspace): itemWorkspace, string(ItemMount): itemMount, string(ItemEntry): itemEntry,
 		string(ItemRuntimeRoot): itemRuntimeRoot, string(ItemNetwork): itemNetwork, string(ItemResources): itemResources,
 		string(ItemRequire): itemRequire, string(ItemModel): itemModel, string(ItemSettings): itemSettings,
-		string(ItemSystem): itemSystem, string(ItemCache): itemCache,
+		string(ItemSystem): itemSystem, string(ItemCache): itemCache, string(ItemListen): itemListen,
 	})
 }
