@@ -153,7 +153,7 @@ const (
 	ItemResources   Item = "resources"
 	ItemRequire     Item = "require"
 	ItemModel       Item = "model"
-	ItemListen      Item = "listen" // where clients connect over HTTP
+	ItemListen      Item = "listen"   // where clients connect over HTTP
 	ItemSettings    Item = "settings" // the files' text differs in what permits nothing
 	ItemCache       Item = "cache"    // what programs keep between Tasks
 	ItemSystem      Item = "system"   // what every sandboxed process may use of the system; in no difference
