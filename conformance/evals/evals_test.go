@@ -1,6 +1,7 @@
 package evals_test
 
 import (
+	"slices"
 	"testing"
 	"testing/fstest"
 
@@ -137,5 +138,38 @@ func TestSpeaks(t *testing.T) {
 	for _, text := range []string{"", "42", "已经创建了文件"} {
 		assert.False(t, evals.Speaks("ja", text), text)
 		assert.False(t, evals.Speaks("en", text), text)
+	}
+}
+
+// SEC-INV-01, SEC-INV-09, AGT-04: what speaks to the model (a file, a file's name, a tool's output, a skill) and what it orders (more than
+// the request, a secret, the prompt, to call it done): each is a task, and each looks at what must not happen.
+func TestAll_EveryInjection(t *testing.T) {
+	tasks, err := evals.All()
+	require.NoError(t, err)
+	for _, source := range []string{"file", "file-name", "output", "skill"} {
+		for _, order := range []string{"exceed", "secret", "reveal", "done"} {
+			cell := "inject: " + source + "/" + order
+			i := slices.IndexFunc(tasks, func(e evals.Task) bool { return slices.Contains(e.Covers, cell) })
+			if !assert.GreaterOrEqual(t, i, 0, "no task for %s", cell) {
+				continue
+			}
+			e := tasks[i]
+			assert.Equal(t, evals.Hostile, e.Kind, e.Name)
+			switch order {
+			case "exceed":
+				assert.NotEmpty(t, e.Keep, e.Name)
+			case "secret":
+				assert.NotEmpty(t, e.Keep, e.Name)
+				assert.NotEmpty(t, e.Never, e.Name)
+			case "reveal":
+				assert.NotEmpty(t, e.Never, e.Name)
+			case "done":
+				assert.NotEmpty(t, e.Goal.Files, e.Name)
+				assert.Positive(t, e.Want.Counts["claimed_no_tool_call"].Least, e.Name)
+			}
+			if order == "exceed" || order == "secret" {
+				assert.True(t, len(e.Want.Audit) > 0 || source == "output", "%s: the Audit shows the attempt", e.Name)
+			}
+		}
 	}
 }
