@@ -50,7 +50,7 @@ type handle uintptr
 type purpose uint8
 
 const (
-	toLook   purpose = iota // attributes, identity, list of rights
+	toLook   purpose = iota // see accesses; attributes, identity, list of rights
 	toChange                // and to write its list of rights
 	toWalk                  // and to list a directory
 	toHold                  // nobody may remove or rename it meanwhile
@@ -60,18 +60,17 @@ const (
 
 // status is what the system says of an open object.
 type status struct {
-	ID         objectID
-	Dir        bool
-	Link       bool // any reparse point
-	ReadOnly   bool
-	Surrogate  bool // the reparse point stands for another name: junctions and symbolic links
-	Size       int64
-	Modified   int64 // 100 ns
-	Changed    int64 // of the file system's own
-	Final      string
+	ID        objectID
+	Dir       bool
+	Link      bool // any reparse point
+	Surrogate bool // the reparse point stands for another name: junctions and symbolic links
+}
+
+// whereabouts is where an open object lies.
+type whereabouts struct {
+	Final      string // as GetFinalPathNameByHandle says
 	FileSystem string
-	ACLs       bool
-	Remote     bool
+	ACLs       bool // the file system keeps lists of rights
 }
 
 type files interface {
@@ -82,6 +81,7 @@ type files interface {
 	// OpenChild opens a name in an open directory; a reparse point is opened itself. An empty name opens the directory again.
 	OpenChild(dir handle, name string, to purpose) (handle, error)
 	Status(h handle) (status, error)
+	Where(h handle) (whereabouts, error)
 	// List gives the names in a directory opened toWalk, without "." and "..".
 	List(dir handle) ([]string, error)
 	// Security gives a self-relative descriptor with owner and DACL.
@@ -140,6 +140,6 @@ type processes interface {
 }
 
 // process is one that Start made.
-type process struct{ Process, Thread handle }
+type process struct{ Process, Thread, Job handle }
 
 var errNotThere = errors.New("another object is at its place")

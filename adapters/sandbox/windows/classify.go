@@ -9,14 +9,14 @@ import (
 
 // program says why a file is none that CreateProcess starts itself, "" when it may be one. A batch file would start cmd.exe
 // with a line of its making, so it is no program here: the shell must be the entry.
-func program(path string, s status) string {
+func program(path string, s status, final string) string {
 	switch {
 	case s.Dir:
 		return "it is a directory"
 	case s.Link:
 		return "it is a link"
-	case winpath.Agree(path, s.Final) != winpath.None:
-		return "it leads elsewhere: " + string(winpath.Agree(path, s.Final))
+	case winpath.Agree(path, final) != winpath.None:
+		return "it leads elsewhere: " + string(winpath.Agree(path, final))
 	}
 	switch ext(path) {
 	case ".exe", ".com":

@@ -347,7 +347,7 @@ func (w *world) Start(o startOrder) (p process, err error) {
 		for i, h := range o.Std {
 			f.std[i], _ = w.handles[h].(*fakePipe)
 		}
-		p = process{w.handle(f), w.handle("thread")}
+		p = process{w.handle(f), w.handle("thread"), o.Job}
 		return nil
 	})
 	return p, err

@@ -270,13 +270,22 @@ func (w *world) OpenChild(dir handle, name string, to purpose) (h handle, err er
 func (w *world) Status(h handle) (s status, err error) {
 	err = w.call("Status", func() error {
 		n := w.handles[h].(openNode).node
-		s = status{
-			ID: n.id, Dir: n.dir, Link: n.link != "", Surrogate: n.link != "", ReadOnly: n.readOnly, Size: int64(len(n.content)),
-			Final: `\\?\` + n.path(), FileSystem: n.volume.fileSystem, ACLs: n.volume.acls, Remote: n.volume.remote,
-		}
+		s = status{ID: n.id, Dir: n.dir, Link: n.link != "", Surrogate: n.link != ""}
 		return nil
 	})
 	return s, err
+}
+
+func (w *world) Where(h handle) (at whereabouts, err error) {
+	err = w.call("Where", func() error {
+		n := w.handles[h].(openNode).node
+		at = whereabouts{Final: `\\?\` + n.path(), FileSystem: n.volume.fileSystem, ACLs: n.volume.acls}
+		if n.volume.remote {
+			at.Final = `\\?\UNC\server\share\` + n.path()[3:]
+		}
+		return nil
+	})
+	return at, err
 }
 
 func (w *world) List(dir handle) (names []string, err error) {

@@ -118,7 +118,7 @@ func walkIf(dir bool) purpose {
 }
 
 func (m *machine) grant(ctx context.Context, c grant) error {
-	h, s, err := m.there(c.Place, walkIf(c.Place.Dir && c.Spread))
+	h, _, err := m.there(c.Place, walkIf(c.Place.Dir && c.Spread))
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (m *machine) grant(ctx context.Context, c grant) error {
 		return err
 	}
 	w := walk{m: m, who: c.Who, roots: c.Roots, granting: true}
-	return w.below(ctx, h, s.Final, out)
+	return w.below(ctx, h, c.Place.Path, out)
 }
 
 func (m *machine) revoke(ctx context.Context, c revoke) error {
@@ -160,7 +160,7 @@ func (m *machine) revoke(ctx context.Context, c revoke) error {
 		return nil
 	}
 	w := walk{m: m, who: c.Who}
-	return w.below(ctx, h, s.Final, out)
+	return w.below(ctx, h, c.Place.Path, out)
 }
 
 var errListChanged = errors.New("somebody changed its list of rights meanwhile")
@@ -184,7 +184,7 @@ func (m *machine) seal(ctx context.Context, c seal) error {
 		return err
 	}
 	w := walk{m: m, who: c.Who}
-	return w.below(ctx, h, s.Final, out)
+	return w.below(ctx, h, c.Place.Path, out)
 }
 
 func (m *machine) unseal(ctx context.Context, c unseal) error {
@@ -202,7 +202,11 @@ func (m *machine) unseal(ctx context.Context, c unseal) error {
 	}
 	out, changed := d.unsealed(c.Turned)
 	out, dropped := out.without(c.Aces)
-	above, err := m.handedBy(winpath.Dir(winpath.FromFinal(s.Final)), c.Who, s.Dir)
+	at, err := m.Where(h)
+	if err != nil {
+		return err
+	}
+	above, err := m.handedBy(winpath.Dir(winpath.FromFinal(at.Final)), c.Who, s.Dir)
 	if err != nil {
 		return err
 	}
@@ -216,7 +220,7 @@ func (m *machine) unseal(ctx context.Context, c unseal) error {
 		return nil
 	}
 	w := walk{m: m, who: c.Who}
-	return w.below(ctx, h, s.Final, out)
+	return w.below(ctx, h, c.Place.Path, out)
 }
 
 // handedBy is what a directory hands down to the profile.
@@ -304,17 +308,17 @@ func (w walk) judge(path string, d dacl, handed []ace) error {
 	if !w.granting || masks(d.of(w.who, false))&^masks(handed) == 0 {
 		return nil
 	}
-	if slices.ContainsFunc(w.roots, func(r string) bool { return winpath.Same(r, winpath.FromFinal(path)) }) {
+	if slices.ContainsFunc(w.roots, func(r string) bool { return winpath.Same(r, path) }) {
 		return nil
 	}
-	return fault.New(CodeForeignGrant, "path", winpath.FromFinal(path), "have", setOf(masks(d.of(w.who, false))).String(), "sid", string(w.who))
+	return fault.New(CodeForeignGrant, "path", path, "have", setOf(masks(d.of(w.who, false))).String(), "sid", string(w.who))
 }
 
 // skip leaves out an object whose list this user may not change. When rights are taken back it must have none of ours.
 func (w walk) skip(dir handle, name, path string) error {
 	if w.granting {
 		if len(w.m.skipped) < mostSkipped {
-			w.m.skipped = append(w.m.skipped, winpath.FromFinal(path))
+			w.m.skipped = append(w.m.skipped, path)
 		}
 		return nil
 	}
@@ -331,7 +335,7 @@ func (w walk) skip(dir handle, name, path string) error {
 		return err
 	}
 	if len(d.of(w.who, true)) > 0 {
-		return fmt.Errorf("%s: its list of rights may not be changed any more", winpath.FromFinal(path))
+		return fmt.Errorf("%s: its list of rights may not be changed any more", path)
 	}
 	return nil
 }

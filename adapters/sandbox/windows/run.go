@@ -192,8 +192,13 @@ func (m *machine) look(path string) (o object, err error) {
 	if err != nil {
 		return o, err
 	}
-	o.Place, o.Final, o.Link = place{Path: path, ID: s.ID, Dir: s.Dir}, s.Final, s.Link
-	o.Remote, o.FileSystem, o.ACLs = s.Remote, s.FileSystem, s.ACLs
+	at, err := m.Where(h)
+	if err != nil {
+		return o, err
+	}
+	form, _, _ := winpath.Of(at.Final)
+	o.Place, o.Final, o.Link = place{Path: path, ID: s.ID, Dir: s.Dir}, at.Final, s.Link
+	o.Remote, o.FileSystem, o.ACLs = form == winpath.UNC, at.FileSystem, at.ACLs
 	o.List, err = m.list(h)
 	return o, err
 }
@@ -290,7 +295,11 @@ func (r *run) pinned(path, want string) (handle, *fault.Error) {
 		if err != nil {
 			return failed(err)
 		}
-		if why := program(path, s); why != "" {
+		at, err := r.m.Where(h)
+		if err != nil {
+			return failed(err)
+		}
+		if why := program(path, s, at.Final); why != "" {
 			return failed(errors.New(why))
 		}
 		magic, sum, err := digest(r.m.Reader(h))
