@@ -212,10 +212,15 @@ func (b *Box) tell(r *tool.Result) {
 	b.notes = nil
 }
 
-// Close drops the backups that are still there. The Tree is the caller's.
+// Close drops the backups that are still there, and lets the Sandbox take back what the Task's runs have shared (PRF-02). The
+// Tree is the caller's.
 func (b *Box) Close() error {
 	b.closed = true
-	return errors.Join(b.dropLeft(context.Background()), b.forget(context.Background()))
+	err := errors.Join(b.dropLeft(context.Background()), b.forget(context.Background()))
+	if s, ok := b.Sandbox.(sandbox.Settler); ok {
+		err = errors.Join(err, s.Settle(context.Background()))
+	}
+	return err
 }
 
 func (b *Box) now() time.Time {

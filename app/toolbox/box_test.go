@@ -44,7 +44,12 @@ type boxed struct {
 	images  map[string]image.Identity
 	kept    map[string][]byte
 	stuck   bool // Scratch lets go of nothing
+	settled int
+	unclean error // of Settle
 }
+
+// Settle implements sandbox.Settler.
+func (b *boxed) Settle(context.Context) error { b.settled++; return b.unclean }
 
 func (b *boxed) Record(r audit.Record) error {
 	if r.Kind == b.fail {
@@ -545,4 +550,14 @@ func TestEdit_KeepsLargeContentsInScratch(t *testing.T) {
 	b.tree.Put("/w/large", large, 0)
 	assert.Equal(t, "toolbox.no_backup", code(b.do(tool.Call{Name: tool.Write, Path: "large", Content: "l"})))
 	assert.Equal(t, large, b.file("/w/large"))
+}
+
+// PRF-02: the end of a Task takes back what its runs shared, and says so when it cannot.
+func TestClose_Settles(t *testing.T) {
+	b := setup(t)
+	require.NoError(t, b.Box.Close())
+	assert.Equal(t, 1, b.settled)
+	b = setup(t)
+	b.unclean = fault.New(workspace.CodeFailed)
+	require.ErrorIs(t, b.Box.Close(), b.unclean)
 }

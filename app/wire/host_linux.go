@@ -20,5 +20,7 @@ func keepRuns(box sandbox.Sandbox, instance string, guard journal.Guard) {
 
 func newSandbox() sandbox.Sandbox { return linux.New(linux.Options{}) }
 
-// cgroupUndoer removes the control groups of killed instances.
-func cgroupUndoer() journal.Undoer { return linux.Undoer{} }
+// hostUndoers take back what this system's sandbox leaves when it is killed: control groups.
+func hostUndoers() map[journal.Kind]journal.Undoer {
+	return map[journal.Kind]journal.Undoer{journal.KindCgroup: linux.Undoer{}}
+}

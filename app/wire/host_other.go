@@ -1,4 +1,4 @@
-//go:build !linux
+//go:build !linux && !windows
 
 package wire
 
@@ -14,8 +14,8 @@ func Helper() {}
 // newSandbox refuses honestly: nothing is run without confinement.
 func newSandbox() sandbox.Sandbox { return unsupported.New() }
 
-// cgroupUndoer is nil here: no instance makes control groups, and a journal that tells of one is refused (REC-07).
-func cgroupUndoer() journal.Undoer { return nil }
+// hostUndoers is empty here: no sandbox leaves anything, and a journal that tells of such a thing is refused (REC-07).
+func hostUndoers() map[journal.Kind]journal.Undoer { return nil }
 
 // keepRuns does nothing: this system's sandbox makes no directories.
 func keepRuns(sandbox.Sandbox, string, journal.Guard) {}

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"maps"
 	"os"
 	"strings"
 
@@ -33,10 +34,9 @@ func (s *server) recover(ctx context.Context, registry instance.Registry) error 
 		Read: os.ReadFile, Files: files, Audit: s.audit, Clock: system.New(), Tell: s.swept,
 		Open: func(roots ...string) (workspace.Tree, error) { return osroot.New(roots, osroot.Options{}) },
 	}
-	undone, err := restore.Run(ctx, restore.Deps{
-		Registry: registry, Clock: system.New(), Audit: s.audit,
-		Undo: map[journal.Kind]journal.Undoer{journal.KindFile: files, journal.KindTree: files, journal.KindCgroup: cgroupUndoer(), journal.KindNote: notes},
-	})
+	undo := map[journal.Kind]journal.Undoer{journal.KindFile: files, journal.KindTree: files, journal.KindNote: notes}
+	maps.Copy(undo, hostUndoers())
+	undone, err := restore.Run(ctx, restore.Deps{Registry: registry, Clock: system.New(), Audit: s.audit, Undo: undo})
 	if undone > 0 {
 		s.say(keyRecovered, map[string]any{"count": undone})
 	}

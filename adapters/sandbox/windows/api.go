@@ -88,6 +88,8 @@ type files interface {
 	Security(h handle) ([]byte, error)
 	// SetDACL writes the list of a descriptor, and nothing below the object.
 	SetDACL(h handle, descriptor []byte) error
+	// MakeScratch makes a directory with what is missing above it; one that exists stays.
+	MakeScratch(path string) error
 	// MakeDir makes a directory with the list of a descriptor.
 	MakeDir(path string, descriptor []byte) error
 	// Delete removes a file, an empty directory or a reparse point opened toDelete; a read-only one too.

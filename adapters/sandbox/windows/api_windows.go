@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"io"
 	"io/fs"
+	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -84,8 +85,9 @@ func (real) SetDACL(h handle, descriptor []byte) error { return win32.SetDACL(ui
 func (real) MakeDir(path string, descriptor []byte) error {
 	return win32.MakeDir(winpath.Extended(path), descriptor)
 }
-func (real) Delete(h handle) error     { return win32.Delete(uintptr(h)) }
-func (real) Reader(h handle) io.Reader { return win32.Reader(uintptr(h)) }
+func (real) MakeScratch(path string) error { return os.MkdirAll(path, 0o700) }
+func (real) Delete(h handle) error         { return win32.Delete(uintptr(h)) }
+func (real) Reader(h handle) io.Reader     { return win32.Reader(uintptr(h)) }
 func (real) Close(h handle) error {
 	if h == 0 {
 		return nil

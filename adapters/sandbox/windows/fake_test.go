@@ -330,6 +330,10 @@ func (w *world) SetDACL(h handle, descriptor []byte) error {
 	})
 }
 
+func (w *world) MakeScratch(path string) error {
+	return w.call("MakeScratch", func() error { w.dir(path); return nil })
+}
+
 func (w *world) MakeDir(path string, descriptor []byte) error {
 	return w.call("MakeDir "+path, func() error {
 		dir, err := w.find(winpath.Dir(path))

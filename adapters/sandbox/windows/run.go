@@ -99,6 +99,9 @@ func (r *run) perform(ctx context.Context) (result sandbox.Result, err error) {
 	if err := s.claimProfile(ctx); err != nil {
 		return result, err
 	}
+	if err := s.api.MakeScratch(r.host.Scratch); err != nil {
+		return result, fault.Wrap(err, CodeResource, "step", "temporary directory "+r.host.Scratch, "detail", err.Error())
+	}
 	endRights, err := s.rights.use(ctx, s, r.m, rightsKey(r.spec), r.planRights)
 	if err != nil {
 		return result, err
