@@ -2,8 +2,6 @@ package windows
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"runtime"
 	"slices"
@@ -197,9 +195,7 @@ func gather(ctx context.Context, m *machine) (f facts, h host) {
 
 // tryFilters adds a filter and deletes it again, in transactions of a dynamic session.
 func tryFilters(m *machine, h host) trial {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	name := "preflight " + hex.EncodeToString(b[:])
+	name := "preflight " + newName()
 	add := addFilters{Layer: sublayer(name), Filters: filters(name, h.Package, nil)[:1]}
 	held, err := m.addFilters(add)
 	if err != nil {

@@ -2,6 +2,7 @@ package windows
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,7 +11,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/agent-mcp/agent-mcp/adapters/internal/winpath"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -112,7 +112,7 @@ func (r *run) perform(ctx context.Context) (result sandbox.Result, err error) {
 		return result, err
 	}
 	defer endNetwork()
-	r.tmp = winpath.Join(r.host.Scratch, tmpName(r.spec.ID, s.now()))
+	r.tmp = winpath.Join(r.host.Scratch, newName())
 	own, err := s.apply(ctx, r.m, planRun(r.spec, r.host, r.tmp))
 	if err != nil {
 		return result, err
@@ -142,10 +142,12 @@ func planRun(s sandbox.Spec, h host, tmp string) []step {
 	return []step{{Record: recordOf(journal.KindTree, tmp, detail{}), Do: makeDir{Path: tmp, List: list}}}
 }
 
-// tmpName is short: some programs do not take long paths.
-func tmpName(id string, at time.Time) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", id, at.UnixNano()))
-	return hex.EncodeToString(sum[:6])
+// newName is short, since some programs do not take long paths, and nobody else's: clocks are too coarse to tell two runs
+// apart.
+func newName() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // rightsKey tells runs apart that need other entries.
@@ -222,8 +224,7 @@ func (r *run) useNetwork(ctx context.Context) (func(), error) {
 		if err != nil {
 			return nil, asFault(&stepError{step: exempt{r.host.Package}, err: err}, CodeResource)
 		}
-		name := tmpName(key, r.s.now())
-		return planNetwork(r.spec.Network.Mode, name, r.host, permits, slices.Contains(listed, r.host.Package)), nil
+		return planNetwork(r.spec.Network.Mode, newName(), r.host, permits, slices.Contains(listed, r.host.Package)), nil
 	})
 }
 
