@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -12,16 +13,6 @@ import (
 	"github.com/agent-mcp/agent-mcp/adapters/front/mcp/internal/wire"
 	"github.com/agent-mcp/agent-mcp/conformance/fronttest"
 )
-
-func answer(t *testing.T, c *core, line string) string {
-	t.Helper()
-	m, bad := wire.Parse([]byte(line))
-	require.Nil(t, bad)
-	rep, _ := c.handle(context.Background(), m, "", nil)
-	var buf bytes.Buffer
-	require.NoError(t, rep.Append(&buf, c.render))
-	return buf.String()
-}
 
 // FuzzParams: whatever is in params, the answer is one valid message with the id, and a call the Runner sees is valid.
 func FuzzParams(f *testing.F) {
@@ -97,7 +88,7 @@ func FuzzHTTP(f *testing.F) {
 	c := newCore(Options{Runner: runner, Catalog: fronttest.Catalog{}, Name: "n", Version: "v", Trace: discard{}, Limits: Limits{}.withDefaults()})
 	w := &web{core: c, opt: HTTPOptions{}.withDefaults(), work: make(chan struct{}, 1), streams: make(chan struct{}, 1), large: newLarge(), stop: context.Background()}
 	f.Fuzz(func(t *testing.T, version, method, name, host, origin, kind, body string) {
-		r := httptest.NewRequest("POST", "/mcp", strings.NewReader(body))
+		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
 		r.Host = host
 		for k, v := range map[string]string{headerVersion: version, headerMethod: method, headerName: name, "Origin": origin, "Content-Type": kind} {
 			if v != "" {

@@ -281,7 +281,10 @@ func (l *large) read(begun []byte, rest io.Reader, length, limit int64) ([]byte,
 		l.buf = nil // first: both at once would be too much
 		l.buf = make([]byte, 0, length+1)
 	}
-	buf := append(l.buf[:0], begun...)
+	buf := l.buf[:copy(l.buf[:cap(l.buf)], begun)]
+	if len(buf) < len(begun) {
+		buf = append(buf, begun[len(buf):]...)
+	}
 	for {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]

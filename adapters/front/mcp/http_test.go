@@ -431,7 +431,7 @@ func TestServeHTTP_HostilePeers(t *testing.T) {
 				return false
 			}
 			defer func() { _ = res.Body.Close() }()
-			return res.StatusCode == 200
+			return res.StatusCode == http.StatusOK
 		}, 20*time.Second, 50*time.Millisecond, "what they held is given back")
 	})
 	t.Run("a client that never reads", func(t *testing.T) {

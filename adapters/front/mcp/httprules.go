@@ -184,7 +184,7 @@ func (a *answerer) headers(r *request) *wire.Error {
 	if bad := a.header(headerMethod, r.method); bad != nil {
 		return bad
 	}
-	field := ""
+	var field string
 	switch r.method {
 	case methodCall:
 		field = "name"
