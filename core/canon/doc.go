@@ -30,6 +30,7 @@ type node struct {
 	kind     Kind
 	form     form
 	decoded  bool
+	flat     bool // an array whose items are from, from+1, … to-1
 	from, to uint32
 	at       uint32 // offset of arrays, objects and decoded strings
 }
@@ -86,6 +87,9 @@ func (d *Doc) Len(n int) int {
 // array.
 func (d *Doc) Item(n, i int) (name []byte, value int) {
 	e := &d.nodes[n]
+	if e.flat {
+		return nil, int(e.from) + i
+	}
 	child := int(d.order[int(e.from)+i])
 	if e.kind == Object {
 		return d.Text(child), child + 1
@@ -169,11 +173,12 @@ func (d *Doc) emit(dst []byte, n int) []byte {
 		return d.members(dst, n, "", false)
 	case Array:
 		dst = append(dst, '[')
-		for i, child := range d.order[e.from:e.to] {
+		for i := range d.Len(n) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = d.emit(dst, int(child))
+			_, child := d.Item(n, i)
+			dst = d.emit(dst, child)
 		}
 		return append(dst, ']')
 	}

@@ -68,6 +68,19 @@ func scanNumber(text []byte, i, limit int) (end int, f form, ok bool) {
 	return i, f, true
 }
 
+// small finds the end of an integer of at most 15 digits that nothing of a longer number follows, i when it is none: most
+// numbers are.
+func small(text []byte, i int) int {
+	start, first := i, text[i]
+	for i < len(text) && text[i]-'0' <= 9 {
+		i++
+	}
+	if n := i - start; n > 15 || n == 0 || n > 1 && first == '0' || i < len(text) && (text[i] == '.' || text[i]|0x20 == 'e') {
+		return start
+	}
+	return i
+}
+
 func digits(text []byte, i int) int {
 	for i < len(text) && text[i]-'0' <= 9 {
 		i++

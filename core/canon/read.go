@@ -101,21 +101,23 @@ func (p *parser) fail(i int, c fault.Code) *fault.Error {
 	return at(p.text, i, c)
 }
 
+// space passes over white space; there is none in most places.
 func space(text []byte, i int) int {
+	if i < len(text) && text[i] > ' ' {
+		return i
+	}
+	return spaces(text, i)
+}
+
+func spaces(text []byte, i int) int {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\n' || text[i] == '\t' || text[i] == '\r') {
 		i++
 	}
 	return i
 }
 
-// push adds a node.
-func (p *parser) push(n node) *fault.Error {
-	if len(p.nodes) >= p.limits.Nodes {
-		return fault.New(CodeTooMany, "limit", p.limits.Nodes)
-	}
-	p.nodes = append(p.nodes, n)
-	return nil
-}
+// full is the failure of a text with too many values and names.
+func (p *parser) full() *fault.Error { return fault.New(CodeTooMany, "limit", p.limits.Nodes) }
 
 // refuse keeps the first thing that has no canonical form.
 func (p *parser) refuse(i int, c fault.Code, kv ...any) {
@@ -126,8 +128,11 @@ func (p *parser) refuse(i int, c fault.Code, kv ...any) {
 
 // value reads the value at text[i], which lies in depth arrays and objects, and returns where it ends.
 func (p *parser) value(i, depth int) (int, *fault.Error) {
-	if i >= len(p.text) {
+	switch {
+	case i >= len(p.text):
 		return i, p.fail(i, CodeTruncated)
+	case len(p.nodes) >= p.limits.Nodes:
+		return i, p.full()
 	}
 	switch c := p.text[i]; c {
 	case '{', '[':
@@ -159,12 +164,17 @@ func (p *parser) word(i int, word string, k Kind) (int, *fault.Error) {
 			return i + k, p.fail(i+k, CodeSyntax)
 		}
 	}
-	return i + len(word), p.push(node{kind: k, from: uint32(i), to: uint32(i + len(word))})
+	p.nodes = append(p.nodes, node{kind: k, from: uint32(i), to: uint32(i + len(word))})
+	return i + len(word), nil
 }
 
 func (p *parser) number(i int) (int, *fault.Error) {
 	if c := p.text[i]; c != '-' && c-'0' > 9 {
 		return i, p.fail(i, CodeSyntax)
+	}
+	if end := small(p.text, i); end > i {
+		p.nodes = append(p.nodes, node{kind: Number, form: formSmall, from: uint32(i), to: uint32(end)})
+		return end, nil
 	}
 	end, f, ok := scanNumber(p.text, i, p.limits.Number)
 	if !ok {
@@ -178,7 +188,8 @@ func (p *parser) number(i int) (int, *fault.Error) {
 	case formLong:
 		p.refuse(i, CodeNumberLong, "limit", p.limits.Number)
 	}
-	return end, p.push(node{kind: Number, form: f, from: uint32(i), to: uint32(end)})
+	p.nodes = append(p.nodes, node{kind: Number, form: f, from: uint32(i), to: uint32(end)})
+	return end, nil
 }
 
 func (p *parser) str(i int) (int, *fault.Error) {
@@ -195,23 +206,32 @@ func (p *parser) str(i int) (int, *fault.Error) {
 	if decoded {
 		n = node{kind: String, decoded: true, from: uint32(start), to: uint32(len(arena)), at: uint32(i)}
 	}
-	return end, p.push(n)
+	p.nodes = append(p.nodes, n)
+	return end, nil
 }
 
 func (p *parser) array(i, depth int) (int, *fault.Error) {
 	self, mark := len(p.nodes), len(p.open)
-	if f := p.push(node{kind: Array, at: uint32(i)}); f != nil {
-		return i, f
-	}
+	p.nodes = append(p.nodes, node{kind: Array, at: uint32(i)})
 	i = space(p.text, i+1)
 	if i < len(p.text) && p.text[i] == ']' {
 		return i + 1, nil
 	}
+	flat := true // every item is one node, so they follow each other and need no list
 	for {
-		p.open = append(p.open, uint32(len(p.nodes)))
+		child := len(p.nodes)
+		if !flat {
+			p.open = append(p.open, uint32(child))
+		}
 		var f *fault.Error
 		if i, f = p.value(i, depth+1); f != nil {
 			return i, f
+		}
+		if flat && len(p.nodes) != child+1 {
+			flat = false
+			for n := self + 1; n <= child; n++ {
+				p.open = append(p.open, uint32(n))
+			}
 		}
 		i = space(p.text, i)
 		if i < len(p.text) && p.text[i] == ',' {
@@ -221,23 +241,29 @@ func (p *parser) array(i, depth int) (int, *fault.Error) {
 		if i >= len(p.text) || p.text[i] != ']' {
 			return i, p.fail(i, CodeSyntax)
 		}
-		p.close(self, mark)
+		if flat {
+			n := &p.nodes[self]
+			n.flat, n.from, n.to = true, uint32(self+1), uint32(len(p.nodes))
+		} else {
+			p.close(self, mark)
+		}
 		return i + 1, nil
 	}
 }
 
 func (p *parser) object(i, depth int) (int, *fault.Error) {
 	self, mark := len(p.nodes), len(p.open)
-	if f := p.push(node{kind: Object, at: uint32(i)}); f != nil {
-		return i, f
-	}
+	p.nodes = append(p.nodes, node{kind: Object, at: uint32(i)})
 	i = space(p.text, i+1)
 	if i < len(p.text) && p.text[i] == '}' {
 		return i + 1, nil
 	}
 	for {
-		if i >= len(p.text) || p.text[i] != '"' {
+		switch {
+		case i >= len(p.text) || p.text[i] != '"':
 			return i, p.fail(i, CodeSyntax)
+		case len(p.nodes) >= p.limits.Nodes:
+			return i, p.full()
 		}
 		p.open = append(p.open, uint32(len(p.nodes)))
 		var f *fault.Error

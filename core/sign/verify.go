@@ -59,7 +59,7 @@ func (v *Verifier) take() *scratch {
 }
 
 func (v *Verifier) give(s *scratch) {
-	if s.envelope = (envelope{}); cap(s.bytes) > 1<<20 {
+	if s.envelope = (envelope{}); cap(s.bytes) > 2<<20 {
 		s.bytes = nil // more than is worth keeping
 	}
 	v.pool.Put(s)
@@ -91,6 +91,7 @@ func (v *Verifier) Verify(p Profile, text []byte, keys Keys) (Verified, error) {
 type envelope struct {
 	profile Profile
 	doc     *canon.Doc
+	size    int           // of its text
 	time    string        // protected
 	at      stamp.Instant // the same
 	keyID   []byte
@@ -125,7 +126,7 @@ func (v *Verifier) open(s *scratch, p Profile, text []byte) (*envelope, error) {
 		return nil, failed(Schema, err)
 	}
 	e := &s.envelope
-	*e = envelope{profile: p, doc: d}
+	*e = envelope{profile: p, doc: d, size: len(text)}
 	if missing := e.read(l); missing != "" {
 		return nil, failed(Schema, fault.New(CodeShape, "pointer", missing))
 	}
@@ -219,6 +220,9 @@ func (e *envelope) resolve(keys Keys) (*key, error) {
 
 // close runs stages 5 and 6 and gives the signing hash.
 func (e *envelope) close(s *scratch, public ed25519.PublicKey) (hash string, err error) {
+	if cap(s.bytes) < e.size {
+		s.bytes = make([]byte, 0, e.size)
+	}
 	if s.bytes, err = e.doc.AppendWithout(s.bytes[:0], "signature"); err != nil {
 		return "", failed(Canonicalization, err)
 	}
