@@ -33,7 +33,8 @@ func (d *Desk) Sign(o Order) (text []byte, r Result, err error) {
 		return nil, Result{}, err
 	}
 	if o.Registry != nil {
-		if r, err = d.Verify(Request{Profile: string(p), Text: text, Registry: o.Registry}); err != nil || !r.Verified {
+		r, err = d.Verify(Request{Profile: string(p), Text: text, Registry: o.Registry})
+		if r.Detected = detected; err != nil || !r.Verified {
 			return nil, r, err
 		}
 		return text, r, nil

@@ -33,7 +33,7 @@ func rules() []rule {
 			kind: "app", match: at("app"),
 			ours: []string{"core/...", "ports/...", "app", "app/..."}, tests: anything(),
 		},
-		{kind: "cmd/*", match: below("cmd"), ours: []string{"app/cli", "app/wire"}, tests: anything(), other: true},
+		{kind: "cmd/*", match: below("cmd"), ours: []string{"app/cli", "app/wire", "app/wire/..."}, tests: anything(), other: true},
 		{
 			kind: "examples/*", match: at("examples"), ours: []string{"app", "app/...", "core/...", "ports/...", "adapters/...", "locales"},
 			tests: anything(), other: true,
