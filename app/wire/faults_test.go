@@ -219,72 +219,76 @@ type row struct {
 }
 
 // rows are the fault table of the design notes and the loop over weak models, in their order.
-var rows = []row{
-	// 200, empty content, no calls, output counted
-	{name: "a call swallowed by the server", turn: body("04-unknown-tool-swallowed"), cause: "swallowed_call", told: "Tools: read_file", code: agent.CodeSameFailure, reason: agent.CauseSwallowed},
-	// body ends without done:true
-	{name: "the body ends without its end mark", turn: scripted.Turn{Content: "I will", Fault: &scripted.Fault{End: true}}, retries: 1, code: agent.CodeModel, reason: model.CodeIncomplete, cause: "transport"},
-	{name: "the connection breaks", turn: scripted.Turn{Content: "I will", Fault: &scripted.Fault{Cut: true}}, retries: 1, code: agent.CodeModel, reason: model.CodeIncomplete, cause: "transport"},
-	{name: "the server's repeat guard, without an end mark", turn: body("13-eof-without-done"), cause: "repetition", told: "repeated", code: agent.CodeSameFailure, reason: agent.CauseRepetition},
-	{name: "the server's repeat guard, as an error", turn: body("14-repeat-error"), cause: "repetition", told: "repeated", code: agent.CodeSameFailure, reason: agent.CauseRepetition},
-	// silent truncation, three signatures
-	{name: "a prompt count at the context's limit", turn: scripted.Turn{Content: "What should I do with it?", PromptTokens: ptr(4096)}, long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeSameFailure, reason: agent.CauseContext},
-	{name: "a prompt count near half of the context", turn: body("20-silent-truncation"), long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeUnchangedPlan},
-	{name: "a prompt count below an earlier turn's", turn: scripted.Turn{Content: "What should I do with it?", PromptTokens: ptr(1200)}, long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeUnchangedPlan},
-	// done_reason length
-	{name: "a reply cut by its length", turn: scripted.Turn{Content: "a.txt is", DoneReason: "length"}, cause: "cut", code: agent.CodeCut},
-	{name: "a call cut by its length", turn: scripted.Turn{Calls: write.Calls, DoneReason: "length"}, cause: "cut", code: agent.CodeCut},
-	{name: "thinking that ate the budget", turn: body("10-thinking-ate-the-budget"), cause: "cut", code: agent.CodeCut},
-	// think
-	{name: "think refused", turn: answers(400, `{"error":"\"m\" does not support thinking"}`), fatal: true, code: agent.CodeModel, reason: model.CodeNoThinking},
-	// our fault
-	{name: "an option of the wrong type", turn: answers(500, `{"error":"option \"num_ctx\" must be of type integer"}`), fatal: true, code: agent.CodeModel, reason: model.CodeBadRequest, hint: "ollama.options"},
-	{name: "an invalid format", turn: answers(500, `{"error":"invalid format: \"x\"; expected \"json\" or a valid JSON Schema"}`), fatal: true, code: agent.CodeModel, reason: model.CodeBadRequest, hint: "ollama.options"},
-	// the model's broken call
-	{name: "a broken call, as a status", turn: answers(500, `{"error":"error parsing tool call: raw='{\"path\": \"a\"}]', err=invalid character ']'"}`), cause: "swallowed_call", told: "valid JSON arguments", code: agent.CodeSameFailure, reason: agent.CauseSwallowed},
-	{name: "a broken call, in the stream", turn: scripted.Fail(model.CodeBrokenCall), cause: "swallowed_call", told: "valid JSON arguments", code: agent.CodeSameFailure, reason: agent.CauseSwallowed},
-	// runner died
-	{name: "an error after a 200", turn: scripted.Fail(model.CodeRunnerDied), retries: 1, code: agent.CodeModel, reason: model.CodeRunnerDied, cause: "server_5xx"},
-	{name: "a 500", turn: answers(500, `{"error":"something broke"}`), retries: 1, code: agent.CodeModel, reason: model.CodeServer, cause: "server_5xx"},
-	// foreign host
-	{name: "403 with an empty body", turn: answers(403, ""), fatal: true, code: agent.CodeModel, reason: model.CodeForbidden, hint: "OLLAMA_ORIGINS"},
-	{name: "404, not pulled", turn: answers(404, `{"error":"model 'm' not found"}`), fatal: true, code: agent.CodeModel, reason: model.CodeNotFound, hint: "ollama pull m"},
-	// transient
-	{name: "503, busy", turn: answers(503, `{"error":"server busy, please try again.  maximum pending requests exceeded"}`), retries: 1, code: agent.CodeModel, reason: model.CodeBusy, cause: "server_5xx"},
-	{name: "503, overloaded", turn: body("23-cloud-503"), retries: 1, code: agent.CodeModel, reason: model.CodeBusy, cause: "server_5xx"},
-	{name: "502", turn: answers(502, "Bad Gateway"), retries: 1, code: agent.CodeModel, reason: model.CodeBusy, cause: "server_5xx"},
-	// quota and sign-in
-	{name: "429, usage limit", turn: body("22-cloud-429-quota"), fatal: true, code: agent.CodeModel, reason: model.CodeQuota, hint: "https://ollama.com/upgrade"},
-	{name: "401, sign-in", turn: answers(401, `{"error":"unauthorized","signin_url":"https://ollama.com/connect?name=x"}`), fatal: true, code: agent.CodeModel, reason: model.CodeSignIn, hint: "https://ollama.com/connect?name=x"},
-	{name: "402", turn: answers(402, `{"error":"payment required: https://ollama.com/settings"}`), fatal: true, code: agent.CodeModel, reason: model.CodeQuota, hint: "https://ollama.com/settings"},
-	{name: "403, subscription", turn: answers(403, `{"error":"this model requires a subscription, upgrade for access: https://ollama.com/upgrade"}`), fatal: true, code: agent.CodeModel, reason: model.CodeQuota, hint: "https://ollama.com/upgrade"},
-	// context overflow
-	{name: "a context overflow, as JSON in the error", turn: answers(500, `{"error":"{\"error\":{\"code\":400,\"message\":\"request (9000 tokens) exceeds the available context size (4096 tokens)\",\"type\":\"exceed_context_size_error\"}}"}`), long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeSameFailure, reason: agent.CauseContext},
-	{name: "a context overflow, in words", turn: scripted.Fail(model.CodeContextOverflow), long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeSameFailure, reason: agent.CauseContext},
-	// not the protocol
-	{name: "somebody's page", turn: scripted.Fail(model.CodeProtocol), fatal: true, code: agent.CodeModel, reason: model.CodeProtocol},
-	{name: "a stream that stalls", turn: body("30-stall"), retries: 1, code: agent.CodeModel, reason: model.CodeIdle, cause: "transport"},
-	// the loop over weak models
-	{name: "a call as bare JSON", turn: body("01-bare-json-as-text"), cause: "text_tool_call", told: "printed as text", code: agent.CodeSameFailure, reason: agent.CauseTextCall},
-	{name: "a call as XML", turn: body("02-function-xml-as-text"), cause: "text_tool_call", told: "printed as text", code: agent.CodeSameFailure, reason: agent.CauseTextCall},
-	{name: "a claim without a call", turn: body("03-claims-done-no-call"), cause: "claimed_no_tool_call", told: "no tool call has worked", code: agent.CodeSameFailure, reason: agent.CauseClaimed},
-	{name: "an unknown tool", turn: body("05-unknown-tool-delivered"), cause: "unknown_tool:delete_everything", told: "There is no tool", code: agent.CodeSameFailure, reason: agent.CauseUnknownTool},
-	{name: "wrong types", turn: body("08-wrong-types"), cause: "bad_arguments:tail_file:lines", told: `Unknown argument "lines"`, code: agent.CodeSameFailure, reason: agent.CauseBadArguments},
-	{name: "an empty turn", turn: body("09-empty-turn"), cause: "empty_response", told: "empty", code: agent.CodeSameFailure, reason: agent.CauseEmpty},
-	{name: "endless text", turn: scripted.Turn{Content: strings.Repeat("and then I will do the next thing, ", 300)}, cause: "repetition", told: "repeated", code: agent.CodeSameFailure, reason: agent.CauseRepetition},
-	{name: "a failing tool", turn: scripted.Use(scripted.Tool("read_file", map[string]any{"path": "none.txt"})), cause: "tool_error:read_file:workspace.not_found", told: "none.txt", code: agent.CodeSameFailure, reason: agent.CauseToolError},
-	{name: "the same call again", turn: scripted.Use(scripted.Tool("list_dir", map[string]any{"path": "."})), code: agent.CodeSameFailure, reason: agent.CauseSameCall, harmless: true},
-	{name: "a denied call", turn: scripted.Use(scripted.Tool("read_file", map[string]any{"path": "/etc/shadow"})), cause: "denied:read_file", told: "Denied by the owner's policy", code: agent.CodeDeniedAgain, reason: agent.CauseDenied},
-	{name: "a plan where work is due", turn: planned("file", "a.txt"), cause: "bad_plan", told: "There is a plan already", code: agent.CodeSameFailure, reason: agent.CauseBadPlan},
-	{name: "the fixed prompt instead of work", turn: scripted.Say("1. Do, do not claim. A thing counts as done only when a tool result shows it. Never say that a file was written"), cause: "prompt_revealed", told: "Do not repeat these rules", code: agent.CodeSameFailure, reason: agent.CauseRevealed},
-	// read as they are meant
-	{name: "arguments as a string", turn: body("07-arguments-as-string"), harmless: true, cause: "tool_error:read_file:workspace.not_found", code: agent.CodeSameFailure, reason: agent.CauseToolError},
-	{name: "calls in the last line", turn: body("17-calls-in-done-frame"), harmless: true, cause: "tool_error:read_file:workspace.not_found", code: agent.CodeSameFailure, reason: agent.CauseToolError},
-	{name: "reasoning with a closing tag only", turn: body("11-stray-close-think"), cause: "claimed_no_tool_call", told: "no tool call has worked", code: agent.CodeSameFailure, reason: agent.CauseClaimed},
-	{name: "no prompt count", turn: body("19-no-prompt-count"), cause: "claimed_no_tool_call", told: "no tool call has worked", code: agent.CodeSameFailure, reason: agent.CauseClaimed},
-	{name: "a line cut inside its characters", turn: body("25-split-bytes"), cause: "claimed_no_tool_call", told: "no tool call has worked", code: agent.CodeSameFailure, reason: agent.CauseClaimed},
-	{name: "an image refused by the server", turn: body("28-vision-400"), fatal: true, code: agent.CodeModel, reason: model.CodeNoVision},
-}
+//
+// They are made when a test asks for them: this program is also started as a sandbox's helper, elsewhere, where there is no testdata.
+var rows = sync.OnceValue(func() []row {
+	return []row{
+		// 200, empty content, no calls, output counted
+		{name: "a call swallowed by the server", turn: body("04-unknown-tool-swallowed"), cause: "swallowed_call", told: "Tools: read_file", code: agent.CodeSameFailure, reason: agent.CauseSwallowed},
+		// body ends without done:true
+		{name: "the body ends without its end mark", turn: scripted.Turn{Content: "I will", Fault: &scripted.Fault{End: true}}, retries: 1, code: agent.CodeModel, reason: model.CodeIncomplete, cause: "transport"},
+		{name: "the connection breaks", turn: scripted.Turn{Content: "I will", Fault: &scripted.Fault{Cut: true}}, retries: 1, code: agent.CodeModel, reason: model.CodeIncomplete, cause: "transport"},
+		{name: "the server's repeat guard, without an end mark", turn: body("13-eof-without-done"), cause: "repetition", told: "repeated", code: agent.CodeSameFailure, reason: agent.CauseRepetition},
+		{name: "the server's repeat guard, as an error", turn: body("14-repeat-error"), cause: "repetition", told: "repeated", code: agent.CodeSameFailure, reason: agent.CauseRepetition},
+		// silent truncation, three signatures
+		{name: "a prompt count at the context's limit", turn: scripted.Turn{Content: "What should I do with it?", PromptTokens: ptr(4096)}, long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeSameFailure, reason: agent.CauseContext},
+		{name: "a prompt count near half of the context", turn: body("20-silent-truncation"), long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeUnchangedPlan},
+		{name: "a prompt count below an earlier turn's", turn: scripted.Turn{Content: "What should I do with it?", PromptTokens: ptr(1200)}, long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeUnchangedPlan},
+		// done_reason length
+		{name: "a reply cut by its length", turn: scripted.Turn{Content: "a.txt is", DoneReason: "length"}, cause: "cut", code: agent.CodeCut},
+		{name: "a call cut by its length", turn: scripted.Turn{Calls: write.Calls, DoneReason: "length"}, cause: "cut", code: agent.CodeCut},
+		{name: "thinking that ate the budget", turn: body("10-thinking-ate-the-budget"), cause: "cut", code: agent.CodeCut},
+		// think
+		{name: "think refused", turn: answers(400, `{"error":"\"m\" does not support thinking"}`), fatal: true, code: agent.CodeModel, reason: model.CodeNoThinking},
+		// our fault
+		{name: "an option of the wrong type", turn: answers(500, `{"error":"option \"num_ctx\" must be of type integer"}`), fatal: true, code: agent.CodeModel, reason: model.CodeBadRequest, hint: "ollama.options"},
+		{name: "an invalid format", turn: answers(500, `{"error":"invalid format: \"x\"; expected \"json\" or a valid JSON Schema"}`), fatal: true, code: agent.CodeModel, reason: model.CodeBadRequest, hint: "ollama.options"},
+		// the model's broken call
+		{name: "a broken call, as a status", turn: answers(500, `{"error":"error parsing tool call: raw='{\"path\": \"a\"}]', err=invalid character ']'"}`), cause: "swallowed_call", told: "valid JSON arguments", code: agent.CodeSameFailure, reason: agent.CauseSwallowed},
+		{name: "a broken call, in the stream", turn: scripted.Fail(model.CodeBrokenCall), cause: "swallowed_call", told: "valid JSON arguments", code: agent.CodeSameFailure, reason: agent.CauseSwallowed},
+		// runner died
+		{name: "an error after a 200", turn: scripted.Fail(model.CodeRunnerDied), retries: 1, code: agent.CodeModel, reason: model.CodeRunnerDied, cause: "server_5xx"},
+		{name: "a 500", turn: answers(500, `{"error":"something broke"}`), retries: 1, code: agent.CodeModel, reason: model.CodeServer, cause: "server_5xx"},
+		// foreign host
+		{name: "403 with an empty body", turn: answers(403, ""), fatal: true, code: agent.CodeModel, reason: model.CodeForbidden, hint: "OLLAMA_ORIGINS"},
+		{name: "404, not pulled", turn: answers(404, `{"error":"model 'm' not found"}`), fatal: true, code: agent.CodeModel, reason: model.CodeNotFound, hint: "ollama pull m"},
+		// transient
+		{name: "503, busy", turn: answers(503, `{"error":"server busy, please try again.  maximum pending requests exceeded"}`), retries: 1, code: agent.CodeModel, reason: model.CodeBusy, cause: "server_5xx"},
+		{name: "503, overloaded", turn: body("23-cloud-503"), retries: 1, code: agent.CodeModel, reason: model.CodeBusy, cause: "server_5xx"},
+		{name: "502", turn: answers(502, "Bad Gateway"), retries: 1, code: agent.CodeModel, reason: model.CodeBusy, cause: "server_5xx"},
+		// quota and sign-in
+		{name: "429, usage limit", turn: body("22-cloud-429-quota"), fatal: true, code: agent.CodeModel, reason: model.CodeQuota, hint: "https://ollama.com/upgrade"},
+		{name: "401, sign-in", turn: answers(401, `{"error":"unauthorized","signin_url":"https://ollama.com/connect?name=x"}`), fatal: true, code: agent.CodeModel, reason: model.CodeSignIn, hint: "https://ollama.com/connect?name=x"},
+		{name: "402", turn: answers(402, `{"error":"payment required: https://ollama.com/settings"}`), fatal: true, code: agent.CodeModel, reason: model.CodeQuota, hint: "https://ollama.com/settings"},
+		{name: "403, subscription", turn: answers(403, `{"error":"this model requires a subscription, upgrade for access: https://ollama.com/upgrade"}`), fatal: true, code: agent.CodeModel, reason: model.CodeQuota, hint: "https://ollama.com/upgrade"},
+		// context overflow
+		{name: "a context overflow, as JSON in the error", turn: answers(500, `{"error":"{\"error\":{\"code\":400,\"message\":\"request (9000 tokens) exceeds the available context size (4096 tokens)\",\"type\":\"exceed_context_size_error\"}}"}`), long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeSameFailure, reason: agent.CauseContext},
+		{name: "a context overflow, in words", turn: scripted.Fail(model.CodeContextOverflow), long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeSameFailure, reason: agent.CauseContext},
+		// not the protocol
+		{name: "somebody's page", turn: scripted.Fail(model.CodeProtocol), fatal: true, code: agent.CodeModel, reason: model.CodeProtocol},
+		{name: "a stream that stalls", turn: body("30-stall"), retries: 1, code: agent.CodeModel, reason: model.CodeIdle, cause: "transport"},
+		// the loop over weak models
+		{name: "a call as bare JSON", turn: body("01-bare-json-as-text"), cause: "text_tool_call", told: "printed as text", code: agent.CodeSameFailure, reason: agent.CauseTextCall},
+		{name: "a call as XML", turn: body("02-function-xml-as-text"), cause: "text_tool_call", told: "printed as text", code: agent.CodeSameFailure, reason: agent.CauseTextCall},
+		{name: "a claim without a call", turn: body("03-claims-done-no-call"), cause: "claimed_no_tool_call", told: "no tool call has worked", code: agent.CodeSameFailure, reason: agent.CauseClaimed},
+		{name: "an unknown tool", turn: body("05-unknown-tool-delivered"), cause: "unknown_tool:delete_everything", told: "There is no tool", code: agent.CodeSameFailure, reason: agent.CauseUnknownTool},
+		{name: "wrong types", turn: body("08-wrong-types"), cause: "bad_arguments:tail_file:lines", told: `Unknown argument "lines"`, code: agent.CodeSameFailure, reason: agent.CauseBadArguments},
+		{name: "an empty turn", turn: body("09-empty-turn"), cause: "empty_response", told: "empty", code: agent.CodeSameFailure, reason: agent.CauseEmpty},
+		{name: "endless text", turn: scripted.Turn{Content: strings.Repeat("and then I will do the next thing, ", 300)}, cause: "repetition", told: "repeated", code: agent.CodeSameFailure, reason: agent.CauseRepetition},
+		{name: "a failing tool", turn: scripted.Use(scripted.Tool("read_file", map[string]any{"path": "none.txt"})), cause: "tool_error:read_file:workspace.not_found", told: "none.txt", code: agent.CodeSameFailure, reason: agent.CauseToolError},
+		{name: "the same call again", turn: scripted.Use(scripted.Tool("list_dir", map[string]any{"path": "."})), code: agent.CodeSameFailure, reason: agent.CauseSameCall, harmless: true},
+		{name: "a denied call", turn: scripted.Use(scripted.Tool("read_file", map[string]any{"path": "/etc/shadow"})), cause: "denied:read_file", told: "Denied by the owner's policy", code: agent.CodeDeniedAgain, reason: agent.CauseDenied},
+		{name: "a plan where work is due", turn: planned("file", "a.txt"), cause: "bad_plan", told: "There is a plan already", code: agent.CodeSameFailure, reason: agent.CauseBadPlan},
+		{name: "the fixed prompt instead of work", turn: scripted.Say("1. Do, do not claim. A thing counts as done only when a tool result shows it. Never say that a file was written"), cause: "prompt_revealed", told: "Do not repeat these rules", code: agent.CodeSameFailure, reason: agent.CauseRevealed},
+		// read as they are meant
+		{name: "arguments as a string", turn: body("07-arguments-as-string"), harmless: true, cause: "tool_error:read_file:workspace.not_found", code: agent.CodeSameFailure, reason: agent.CauseToolError},
+		{name: "calls in the last line", turn: body("17-calls-in-done-frame"), harmless: true, cause: "tool_error:read_file:workspace.not_found", code: agent.CodeSameFailure, reason: agent.CauseToolError},
+		{name: "reasoning with a closing tag only", turn: body("11-stray-close-think"), cause: "claimed_no_tool_call", told: "no tool call has worked", code: agent.CodeSameFailure, reason: agent.CauseClaimed},
+		{name: "no prompt count", turn: body("19-no-prompt-count"), cause: "claimed_no_tool_call", told: "no tool call has worked", code: agent.CodeSameFailure, reason: agent.CauseClaimed},
+		{name: "a line cut inside its characters", turn: body("25-split-bytes"), cause: "claimed_no_tool_call", told: "no tool call has worked", code: agent.CodeSameFailure, reason: agent.CauseClaimed},
+		{name: "an image refused by the server", turn: body("28-vision-400"), fatal: true, code: agent.CodeModel, reason: model.CodeNoVision},
+	}
+})
 
 func ptr[T any](v T) *T { return &v }
 
@@ -317,7 +321,7 @@ func (r row) scene(t *testing.T, times int) (*bench, service.Status) {
 // model is told what helps it or the server is asked again, the work is finished when the fault goes away, and a Task in which it
 // does not ends with its code and never as completed.
 func TestFaults_Table(t *testing.T) {
-	for _, r := range rows {
+	for _, r := range rows() {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			if !r.fatal {
@@ -362,7 +366,7 @@ func TestFaults_Table(t *testing.T) {
 
 // The same in the place of a plan: nothing is done, and the Task never ends as completed.
 func TestFaults_InPlaceOfAPlan(t *testing.T) {
-	for _, r := range rows {
+	for _, r := range rows() {
 		t.Run(r.name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, setup{script: scripted.Script{Steps: []scripted.Step{
@@ -381,12 +385,12 @@ func TestFaults_InPlaceOfAPlan(t *testing.T) {
 // Every exchange that users of local agents reported is a row: none is left out.
 func TestFaults_EveryRecordingIsARow(t *testing.T) {
 	for name, f := range recorded() {
-		require.True(t, slices.ContainsFunc(rows, func(r row) bool {
+		require.True(t, slices.ContainsFunc(rows(), func(r row) bool {
 			return r.turn.Fault != nil && r.turn.Fault.Body == f.Body && r.turn.Fault.Status == f.Status
 		}), name)
 	}
 	for _, c := range agent.Causes() {
-		require.True(t, slices.ContainsFunc(rows, func(r row) bool {
+		require.True(t, slices.ContainsFunc(rows(), func(r row) bool {
 			return r.reason == c || "cause."+strings.Split(r.cause, ":")[0] == string(c)
 		}), "%s is in no row", c)
 	}
