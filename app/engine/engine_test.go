@@ -194,7 +194,7 @@ func TestEngine_RunsATaskToItsAnswer(t *testing.T) {
 	require.Contains(t, st.Text, "Observed, not only said:\n  - a.txt was made\n", "AGT-04: completed carries the evidence")
 	require.Equal(t, []string{"task.state:queued", "task.state:planning", "task.state:running", "task.evidence:<nil>", "task.state:completed"}, w.kinds(t))
 	told := w.report.Text(st.TaskID)
-	for _, part := range []string{"# Task report: finished", "write hi into a.txt", "the work", "`write_file` `a.txt` — done", "## What was observed\n\n- the work\n  - a.txt was made\n", "## Answer", "a.txt now says hi."} {
+	for _, part := range []string{"# Task report: finished", "write hi into a.txt", "the work", "- wrote `a.txt` — done", "## What was observed\n\n- the work\n  - a.txt was made\n", "## Answer", "a.txt now says hi."} {
 		require.Contains(t, told, part)
 	}
 	rep, err := audit.Verify(func(fn func([]byte) bool) error { return w.ledger.Lines(context.Background(), fn) })
@@ -247,6 +247,15 @@ func TestEngine_SpeaksJapanese(t *testing.T) {
 	require.Contains(t, st.Text, "状態: 失敗 (failed)")
 	require.Contains(t, st.Text, "直近のエラー")
 	require.Contains(t, w.report.Text(st.TaskID), "# タスクの報告: 失敗")
+
+	w = newWorld(t, "ja",
+		scripted.Step{When: plan, Reply: planOf("file", "a.txt")},
+		scripted.Step{When: act, Reply: scripted.Use(scripted.Tool("write_file", map[string]any{"path": "a.txt", "content": "hi"}))},
+		scripted.Step{When: act, Reply: scripted.Say("a.txt に書きました。")},
+	)
+	told := w.report.Text(w.run(t, service.RunRequest{Request: "a.txt に書いて"}).TaskID)
+	require.Contains(t, told, "- 書き込み `a.txt` — 完了")
+	require.NotContains(t, told, "write_file")
 }
 
 // SEC: cancel at every state ends as cancelled, with resources given back (planning → cancelled is [D] of section 2).

@@ -36,6 +36,7 @@ func (t *task) stopTask(why *fault.Error) {
 func (t *task) note(n agent.Note) {
 	ref := t.scope
 	ref.PlannerTask, ref.Call = string(n.PlannerTask), n.CallID
+	t.diary.note(n)
 	level := trace.Info
 	switch n.Kind {
 	case agent.NoteUsage:
@@ -50,7 +51,8 @@ func (t *task) note(n agent.Note) {
 			t.emit(trace.Error, "audit.failed", ref, trace.F("detail", err.Error()))
 			t.stopTask(fault.From(err)) // a success that is not on record is none
 		}
-	case agent.NoteFailure, agent.NoteDenied, agent.NoteFailed, agent.NoteTruncated, agent.NoteContext, agent.NoteBudget, agent.NoteSkillsBad:
+	case agent.NoteFailure, agent.NoteDenied, agent.NoteFailed, agent.NoteTruncated, agent.NoteContext, agent.NoteBudget, agent.NoteSkillsBad,
+		agent.NoteSkillsOut, agent.NoteSkillsCut:
 		level = trace.Warn
 	}
 	fields := []trace.Field{}

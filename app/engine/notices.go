@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/agent-mcp/agent-mcp/core/guard"
+	"github.com/agent-mcp/agent-mcp/core/session"
 	"github.com/agent-mcp/agent-mcp/core/trigger"
 	"github.com/agent-mcp/agent-mcp/ports/text"
 )
@@ -63,10 +64,14 @@ func notices(cat text.Catalog, v view) string {
 	b.WriteString(cat.Text(keyObeyed, map[string]any{"count": len(v.obeyed) + v.more}) + "\n")
 	shown := v.obeyed[:min(len(v.obeyed), maxObeyedShown)]
 	for _, o := range shown {
-		b.WriteString(cat.Text(keyObeyedFile, map[string]any{"path": cutRunes(guard.Plain(o.Path), maxPathRunes), "what": cat.Text(obeyedKeys[o.Kind], nil)}) + "\n")
+		b.WriteString(obeyedLine(cat, o) + "\n")
 	}
 	if n := len(v.obeyed) + v.more - len(shown); n > 0 {
 		b.WriteString(cat.Text(keyObeyedMore, map[string]any{"count": n}) + "\n")
 	}
 	return b.String()
+}
+
+func obeyedLine(cat text.Catalog, o session.Obeyed) string {
+	return cat.Text(keyObeyedFile, map[string]any{"path": cutRunes(guard.Plain(o.Path), maxPathRunes), "what": cat.Text(obeyedKeys[o.Kind], nil)})
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,29 @@ type diary struct {
 	began   time.Time
 	steps   []report.Step
 	dropped int
+	skills  report.Skills
+}
+
+// note keeps what became of a selection of skills.
+func (d *diary) note(n agent.Note) {
+	keep := func(list *[]string) {
+		for _, name := range strings.Split(n.Detail, ", ") {
+			if !slices.Contains(*list, name) {
+				*list = append(*list, name)
+			}
+		}
+	}
+	switch n.Kind {
+	case agent.NoteSkills:
+		keep(&d.skills.Used)
+	case agent.NoteSkillsBad:
+		keep(&d.skills.Unknown)
+	case agent.NoteSkillsOut:
+		keep(&d.skills.Left)
+		d.skills.Used = slices.DeleteFunc(d.skills.Used, func(used string) bool {
+			return slices.ContainsFunc(d.skills.Left, func(left string) bool { return left == used || strings.HasPrefix(left, used+" (") })
+		})
+	}
 }
 
 func (d *diary) add(planner string, c tool.Call, r tool.Result, took time.Duration) {
@@ -44,6 +68,7 @@ func (t *task) keepReport(start session.Start, out agent.Outcome) {
 		Plan: out.Progress.Plan, Steps: t.diary.steps, Dropped: t.diary.dropped,
 		Iterations: out.Progress.Iterations, Replans: out.Progress.Replans, Input: out.Progress.InputTokens, Output: out.Progress.OutputTokens,
 		Fault: out.Fault, Answer: out.Answer, Workspace: t.cfg.Agent.Workspace, Proof: out.Progress.Proof,
+		Skills: t.diary.skills, Look: t.lookAt(start.TaskID),
 	})
 	entry := reports.Entry{Task: start.TaskID, State: string(out.State), Title: title(start.Request), Ended: ended.UTC().Truncate(time.Second)}
 	place, err := t.Reports.Put(context.Background(), entry, words) // also for a Task that was cancelled
@@ -56,6 +81,24 @@ func (t *task) keepReport(start session.Start, out agent.Outcome) {
 	t.mu.Lock()
 	t.places[start.TaskID] = place
 	t.mu.Unlock()
+}
+
+// lookAt are the files that the owner must look at, as agent_status names them.
+func (t *task) lookAt(id string) []string {
+	t.mu.Lock()
+	st, f := t.state.Find(id, "")
+	t.mu.Unlock()
+	if f != nil {
+		return nil
+	}
+	var out []string
+	for _, o := range st.Notices.Obeyed {
+		out = append(out, obeyedLine(t.Catalog, o))
+	}
+	if st.Notices.More > 0 {
+		out = append(out, t.Catalog.Text(keyObeyedMore, map[string]any{"count": st.Notices.More}))
+	}
+	return out
 }
 
 // title is the first line of a request that says something, unless it looks like a credential.

@@ -162,7 +162,9 @@ const (
 	NoteContext   NoteKind = "context"    // the server gives less context than was asked for; Count: tokens
 	NoteBudget    NoteKind = "budget"     // a Planner Task neared or used up its Token Budget Class (PLN-07)
 	NoteSkills    NoteKind = "skills"     // selected; Detail: names
-	NoteSkillsBad NoteKind = "skills_bad" // a bad selection, ignored, or a description or body that had no room; Detail: names (SKL-04)
+	NoteSkillsBad NoteKind = "skills_bad" // a bad selection, ignored (SKL-04); Detail: names
+	NoteSkillsOut NoteKind = "skills_out" // bodies that could not be read or had no room; Detail: names
+	NoteSkillsCut NoteKind = "skills_cut" // descriptions were shortened to Count characters
 	NoteCapRaised NoteKind = "cap_raised" // a reply was cut; once more with a larger num_predict
 	NoteThinkOff  NoteKind = "think_off"  // the model refuses think; off for this Task
 )

@@ -50,7 +50,7 @@ func TestStep_Skills(t *testing.T) { // SKL-03, SKL-04, SKL-07
 	r.says(reply(`["csv","../../etc","csv","unknown"]`))
 	load := r.last().(agent.LoadSkills)
 	require.Equal(t, []string{"csv"}, load.Names)
-	require.Equal(t, "no such skill: ../../etc, unknown", r.notes(agent.NoteSkillsBad)[0].Detail, "reported, and ignored")
+	require.Equal(t, "../../etc, unknown", r.notes(agent.NoteSkillsBad)[0].Detail, "reported, and ignored")
 	r.step(agent.SkillsLoaded{CallID: load.CallID, Skills: []prompt.LoadedSkill{{Name: "csv", Body: "CSV-BODY", Resources: []string{"references/a.md"}}, {Name: "evil", Body: "EVIL"}}})
 	sys := r.ask().Request.Messages[0].Content
 	require.Contains(t, sys, "CSV-BODY")

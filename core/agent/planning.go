@@ -152,7 +152,7 @@ func (m *machine) choose(names []string) []string {
 		m.note(Note{Kind: NoteSkills, Detail: strings.Join(out, ", ")})
 	}
 	if len(refused) > 0 {
-		m.note(Note{Kind: NoteSkillsBad, Detail: "no such skill: " + strings.Join(refused, ", ")})
+		m.note(Note{Kind: NoteSkillsBad, Detail: strings.Join(refused, ", ")})
 	}
 	return out
 }
@@ -172,7 +172,7 @@ func (m *machine) discover() {
 	run := &m.setup.Prompt.Runtime
 	list, cut := prompt.Discovery(run.Skills, m.scale.Runes(m.setup.Settings.ContextTokens/skillShare))
 	if run.Skills = list; cut >= 0 {
-		m.note(Note{Kind: NoteSkillsBad, Detail: fmt.Sprintf("descriptions shortened to %d characters", cut)})
+		m.note(Note{Kind: NoteSkillsCut, Count: cut})
 	}
 }
 
@@ -190,14 +190,14 @@ func (m *machine) skillsLoaded(e SkillsLoaded) {
 		switch n := m.bodyTokens(s); {
 		case dup || !slices.Contains(known, s.Name):
 		case n > room:
-			failed = append(failed, fmt.Sprintf("%s (about %d tokens, room for %d)", s.Name, n, max(room, 0)))
+			failed = append(failed, fmt.Sprintf("%s (%d > %d)", s.Name, n, max(room, 0)))
 		default:
 			m.loaded = push(m.loaded, s)
 			room -= n
 		}
 	}
 	if len(failed) > 0 {
-		m.note(Note{Kind: NoteSkillsBad, Detail: "not loaded: " + strings.Join(failed, ", ")})
+		m.note(Note{Kind: NoteSkillsOut, Detail: strings.Join(failed, ", ")})
 	}
 	m.epoch++
 	m.startNext()

@@ -95,7 +95,7 @@ func TestStep_SkillsNeverCrowdOutTheWork(t *testing.T) {
 	require.Equal(t, agent.PhasePlan, r.ask().Phase, "it fits")
 	require.Less(t, prompt.Estimate(model.Request{Messages: r.ask().Request.Messages[:1]}), small/2)
 	require.Contains(t, r.ask().Request.Messages[0].Content, "skill-59")
-	require.Contains(t, r.notes(agent.NoteSkillsBad)[0].Detail, "descriptions shortened to 0 characters")
+	require.Len(t, r.notes(agent.NoteSkillsCut), 1)
 	require.Len(t, b.Prompt.Runtime.Skills[0].Description, 980, "the caller's list is as it was")
 
 	r.says(selecting(`["skill-1","skill-2","skill-3"]`, "t1: a | file:hello.py"))
@@ -106,6 +106,6 @@ func TestStep_SkillsNeverCrowdOutTheWork(t *testing.T) {
 	require.Contains(t, sys, "SHORT-2")
 	require.NotContains(t, sys, "long long")
 	require.False(t, strings.Contains(sys, "SHORT-3"), "there was room for one")
-	require.Regexp(t, `^not loaded: skill-1 \(about \d+ tokens, room for 1365\), skill-3 \(about \d+ tokens, room for \d+\)$`, r.notes(agent.NoteSkillsBad)[1].Detail)
+	require.Regexp(t, `^skill-1 \(\d+ > 1365\), skill-3 \(\d+ > \d+\)$`, r.notes(agent.NoteSkillsOut)[0].Detail)
 	require.NotEmpty(t, r.calls(call("write_file", writeArgs)).observe(wrote("hello.py")).says("hello.py is made.").done().Answer)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/taskgraph"
 	"github.com/agent-mcp/agent-mcp/core/tool"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/sandbox"
 	"github.com/agent-mcp/agent-mcp/ports/text"
 )
 
@@ -30,7 +31,16 @@ type Task struct {
 	Fault               *fault.Error
 	Answer              string
 	Workspace           string // paths below it are shown without it
+	Skills              Skills
+	Look                []string // files that the owner's own tools will obey, one a line, in the owner's language
 	Proof               []session.Proof
+}
+
+// Skills is what became of a selection of skills (SKL-04).
+type Skills struct {
+	Used    []string
+	Unknown []string // selected, and there is no such skill
+	Left    []string // could not be read, or had no room in the context
 }
 
 // Step is one Internal Tool call with what was observed.
@@ -74,6 +84,13 @@ const (
 	keyCut      text.Key = "report.cut"         // bytes
 	keyObserved text.Key = "report.observed"    //
 	keyUnproven text.Key = "report.unobserved"  // words only: nothing had to be observed
+	keyStopped  text.Key = "report.refusals"    // count: accesses of a program that the policy refused
+	keyNoDiff   text.Key = "report.diff_hidden" // the file holds credentials
+	keyNoRoom   text.Key = "report.diff_left"   // the differences before it took all the room
+	keySkills   text.Key = "report.skills"      // names
+	keyNoSkill  text.Key = "report.no_skill"    // names
+	keyNoSpace  text.Key = "report.skills_left" // names
+	keyLook     text.Key = "report.look"        //
 
 	keyCreated  text.Key = "effect.created"  // path
 	keyChanged  text.Key = "effect.changed"  // path
@@ -98,6 +115,7 @@ func Markdown(cat text.Catalog, t Task) string {
 	w.steps(t)
 	w.proof(t)
 	w.refusals(t.Steps)
+	w.look(t.Look)
 	if t.Answer != "" {
 		w.section(keyAnswer)
 		w.block("", t.Answer)
@@ -126,9 +144,17 @@ func (w *writer) item(s string) { w.out.WriteString("- " + s + "\n") }
 func (w *writer) head(t Task) {
 	w.out.WriteString("# " + w.say(keyTitle, "state", t.State) + "\n\n")
 	w.item(w.say(keyIDs, "task", code(t.TaskID), "session", code(t.SessionID)))
-	w.item(w.say(keyTime, "began", t.Began.UTC().Format(time.RFC3339), "ended", t.Ended.UTC().Format(time.RFC3339), "took", t.Ended.Sub(t.Began).Round(time.Millisecond).String()))
+	w.item(w.say(keyTime, "began", t.Began.UTC().Format(time.RFC3339), "ended", t.Ended.UTC().Format(time.RFC3339), "took", Lasted(w.cat, t.Ended.Sub(t.Began))))
 	w.item(w.say(keyModel, "model", code(t.Model)))
 	w.item(w.say(keyTokens, "input", t.Input, "output", t.Output, "iterations", t.Iterations, "replans", t.Replans))
+	for _, k := range []struct {
+		key   text.Key
+		names []string
+	}{{keySkills, t.Skills.Used}, {keyNoSkill, t.Skills.Unknown}, {keyNoSpace, t.Skills.Left}} {
+		if len(k.names) > 0 {
+			w.item(w.say(k.key, "names", w.inline(strings.Join(k.names, ", "))))
+		}
+	}
 	if t.Fault != nil {
 		w.item(w.say(keyFault, "code", code(string(t.Fault.Code)), "message", w.inline(w.cat.Fault(t.Fault))))
 	}
@@ -227,22 +253,39 @@ func Effect(cat text.Catalog, workspace string, e tool.Effect) string {
 		name = short(e.Path)
 	}
 	if e.End != "" && e.End != "exited" {
-		return cat.Text(keyRanEnded, map[string]any{"program": name, "end": e.End})
+		return cat.Text(keyRanEnded, map[string]any{"program": name, "end": sandbox.End(e.End).Word()})
 	}
 	return cat.Text(keyRan, map[string]any{"program": name, "code": e.Exit})
 }
 
 // step is one line, and the difference it made.
 func (w *writer) step(s Step) {
-	w.item(code(string(s.Call.Name)) + " " + w.subject(s.Call) + " — " + w.outcome(s))
+	end := w.outcome(s)
+	if n := s.Result.Refused; n > 0 && !s.Result.Denied {
+		end += ", " + w.say(keyStopped, "count", n)
+	}
+	w.item(w.verb(s.Call.Name) + " " + w.subject(s.Call) + " — " + end)
 	for _, e := range s.Result.Effects {
-		if e.Diff == "" {
-			continue
+		switch {
+		case e.Diff == "":
+		case secretFile(e.Path):
+			w.out.WriteString("  " + w.say(keyNoDiff) + "\n")
+		case len(e.Diff) > w.room:
+			w.out.WriteString("  " + w.say(keyNoRoom) + "\n")
+		default:
+			w.room -= len(e.Diff)
+			w.block("diff", e.Diff)
 		}
-		if w.room -= len(e.Diff); w.room < 0 {
-			return
+	}
+}
+
+// look lists the files that the owner must look at before running programs of their own.
+func (w *writer) look(lines []string) {
+	for i, l := range lines {
+		if i == 0 {
+			w.section(keyLook)
 		}
-		w.block("diff", e.Diff)
+		w.item(w.inline(l))
 	}
 }
 
@@ -274,11 +317,14 @@ func (w *writer) outcome(s Step) string {
 		if e.Kind != tool.EffectRan {
 			continue
 		}
-		took := " (" + s.Took.Round(10*time.Millisecond).String() + ")"
+		took := ""
+		if s.Took >= time.Second {
+			took = " (" + Lasted(w.cat, s.Took) + ")"
+		}
 		if e.Exit >= 0 {
 			return w.say(keyExit, "code", e.Exit) + took
 		}
-		return w.say(keyEnd, "end", e.End) + took
+		return w.say(keyEnd, "end", sandbox.End(e.End).Word()) + took
 	}
 	return w.say(keyOK)
 }
@@ -290,7 +336,7 @@ func (w *writer) refusals(steps []Step) {
 		if !s.Result.Denied {
 			continue
 		}
-		line := code(string(s.Call.Name)) + " " + w.subject(s.Call) + " — " + w.inline(w.cat.Fault(s.Result.Fault))
+		line := w.verb(s.Call.Name) + " " + w.subject(s.Call) + " — " + w.inline(w.cat.Fault(s.Result.Fault))
 		if seen[line] {
 			continue
 		}

@@ -44,11 +44,12 @@ func example() report.Task {
 			{PlannerTask: "a", Call: tool.Call{Name: tool.Read, Path: "x.go"}},
 			{PlannerTask: "a", Call: tool.Call{Name: tool.Patch, Path: "x.go"}, Result: tool.Result{Effects: []tool.Effect{{Kind: tool.EffectChanged, Diff: "@@ -1 +1 @@\n-a\n+b\n"}}}},
 			{PlannerTask: "a", Call: tool.Call{Name: tool.Run, Alias: "sh", Args: []string{"-c", "true"}}, Took: time.Second, Result: tool.Result{Effects: []tool.Effect{{Kind: tool.EffectRan, Exit: 3}}}},
-			{PlannerTask: "a", Call: tool.Call{Name: tool.Run, Alias: "sh"}, Result: tool.Result{Effects: []tool.Effect{{Kind: tool.EffectRan, Exit: -1, End: "timed_out"}}}},
+			{PlannerTask: "a", Call: tool.Call{Name: tool.Run, Alias: "sh"}, Result: tool.Result{Effects: []tool.Effect{{Kind: tool.EffectRan, Exit: -1, End: "timed_out"}}, Refused: 2}},
 			{PlannerTask: "a", Call: tool.Call{Name: tool.Remove, Path: "/etc/x"}, Result: tool.Result{Denied: true, Fault: fault.New("policy.denied")}},
 			{PlannerTask: "a", Call: tool.Call{Name: tool.Remove, Path: "/etc/x"}, Result: tool.Result{Denied: true, Fault: fault.New("policy.denied")}},
 			{PlannerTask: "a", Call: tool.Call{Name: tool.Move, Path: "a", Dest: "b"}, Result: tool.Result{Fault: fault.New("workspace.exists")}},
 		},
+		Skills: report.Skills{Used: []string{"pdf", "a*b"}, Unknown: []string{"none"}, Left: []string{"big (9 > 3)"}}, Look: []string{"  .envrc: Git", "x"},
 		Workspace: "/w", Proof: []session.Proof{{ID: "a", More: 2, Effects: []tool.Effect{
 			{Kind: tool.EffectCreated, Path: "/w/x*.go", SHA256: strings.Repeat("ab", 32)},
 			{Kind: tool.EffectMoved, Path: "/w/a", Dest: "/v/b"},
@@ -65,14 +66,14 @@ func TestMarkdown_TellsTheWholeStory(t *testing.T) {
 	got := report.Markdown(words{}, example())
 	at := 0
 	for _, part := range []string{
-		"# report.title state=completed\n", "session=`s-1` task=`t-1`", "took=1m30s", "input=100 iterations=4 output=20 replans=1",
+		"# report.title state=completed\n", "session=`s-1` task=`t-1`", "took=duration.minutes minutes=1 seconds=30", "input=100 iterations=4 output=20 replans=1", "- report.skills names=pdf, a\\*b\n- report.no_skill names=none\n- report.skills_left names=big (9 > 3)\n",
 		"## report.request\n\n```\nMake it work.\n```\n", "## report.plan", `| ✓ ` + "`a`" + ` | Fix \| it |`,
-		"## report.done", `### Fix | it`, "- `read_file` `x.go` — report.ok\n", "- `patch_file` `x.go` — report.ok\n```diff\n@@ -1 +1 @@\n-a\n+b\n```\n",
-		"- `run_process` `sh -c true` — report.exit code=3 (1s)", "report.end end=timed_out", "report.denied code=`policy.denied`",
+		"## report.done", `### Fix | it`, "- did.read `x.go` — report.ok\n", "- did.patch `x.go` — report.ok\n```diff\n@@ -1 +1 @@\n-a\n+b\n```\n",
+		"- did.run `sh -c true` — report.exit code=3 (duration.seconds seconds=1)", "report.end end=timed_out, report.refusals count=2\n", "report.denied code=`policy.denied`",
 		"`a` → `b` — report.step_failed code=`workspace.exists`",
 		"## report.observed\n\n- Fix | it\n  - effect.created dest= path=x\\*.go (SHA-256 abababababab…)\n  - effect.moved dest=/v/b path=a\n  - effect.ran code=3 program=sh\n",
 		"  - effect.ended end=timed\\_out program=app\n  - effect.removed dest= path=c\n  - effect.more count=2\n- b\n  - report.unobserved\n",
-		"## report.refused\n\n- `remove_file` `/etc/x` — fault policy.denied\n\n## report.answer\n\n```\nDone.\n```\n",
+		"## report.refused\n\n- did.remove `/etc/x` — fault policy.denied\n\n## report.look\n\n- .envrc: Git\n- x\n\n## report.answer\n\n```\nDone.\n```\n",
 	} {
 		i := strings.Index(got[at:], part)
 		if !assert.GreaterOrEqual(t, i, 0, "%q is not after %q in\n%s", part, got[:at], got) {
@@ -96,16 +97,35 @@ func TestMarkdown_HoldsForeignWords(t *testing.T) {
 	task.Steps = []report.Step{
 		{Call: tool.Call{Name: tool.Run, Alias: "curl", Args: []string{"https://user:secretpass@host/"}}},
 		{Call: tool.Call{Name: tool.Read, Path: "a`\n# b"}},
+		{Call: tool.Call{Name: tool.Write, Path: "/w/.env.local"}, Result: tool.Result{Effects: []tool.Effect{{Kind: tool.EffectCreated, Path: "/w/.env.local", Diff: "+PLAIN_WORD=opensesame\n"}}}},
+		{Call: tool.Call{Name: tool.Write, Path: "/w/.env.example"}, Result: tool.Result{Effects: []tool.Effect{{Kind: tool.EffectCreated, Path: "/w/.env.example", Diff: "+PLAIN=value\n"}}}},
+		{Call: tool.Call{Name: tool.Patch, Path: "key.pem"}, Result: tool.Result{Effects: []tool.Effect{{Kind: tool.EffectChanged, Path: `C:\w\Key.PEM`, Diff: "-MIIEvQIBADANBgkq\n+MIIEvQIBADANBgkr\n"}}}},
 		{Call: tool.Call{Name: tool.Write, Path: "k"}, Result: tool.Result{Effects: []tool.Effect{{Kind: tool.EffectCreated, Diff: "+ password = hunter2secret\n+ok\n"}}}},
 	}
 	got := report.Markdown(words{}, task)
-	for _, bad := range []string{"abcdef123456", "\nabc\n", "secretpass", "hunter2secret", "\x1b", "\n# b", "<script>"} {
+	for _, bad := range []string{"abcdef123456", "\nabc\n", "secretpass", "hunter2secret", "opensesame", "MIIEvQ", "\x1b", "\n# b", "<script>"} {
 		assert.NotContains(t, got, bad)
 	}
 	assert.Contains(t, got, "`````\n```\n# fake\n````\nreport.hidden\n")
 	assert.Contains(t, got, "\n+ok\n")
+	assert.Contains(t, got, "\n+PLAIN=value\n")
+	assert.Equal(t, 2, strings.Count(got, "report.diff_hidden"))
 	assert.Contains(t, got, "report.cut bytes=")
 	assert.Less(t, len(got), 80<<10)
+}
+
+// A report has an end: a difference that has no room is said to be left out, and a later, smaller one is still shown.
+func TestMarkdown_SaysWhatHadNoRoom(t *testing.T) {
+	task := example()
+	wrote := func(path, diff string) report.Step {
+		return report.Step{Call: tool.Call{Name: tool.Write, Path: path}, Result: tool.Result{Effects: []tool.Effect{{Kind: tool.EffectCreated, Path: path, Diff: diff}}}}
+	}
+	task.Steps = []report.Step{wrote("a", strings.Repeat("+a\n", 60<<10)), wrote("b", strings.Repeat("+b\n", 60<<10)), wrote("c", "+c is small\n")}
+	got := report.Markdown(words{}, task)
+	assert.Equal(t, 1, strings.Count(got, "report.diff_left"))
+	assert.NotContains(t, got, "\n+b\n")
+	assert.Contains(t, got, "+c is small")
+	assert.Less(t, len(got), 400<<10)
 }
 
 func FuzzMarkdown(f *testing.F) {

@@ -20,6 +20,12 @@ const (
 	keyApproximate  text.Key = "strength.approximate"
 	keyExact        text.Key = "strength.exact"
 
+	keyExited    text.Key = "end.exited"
+	keySignaled  text.Key = "end.signaled"
+	keyTimedOut  text.Key = "end.timed_out"
+	keyMemoryEnd text.Key = "end.out_of_memory"
+	keyCancelled text.Key = "end.cancelled"
+
 	keyNone       text.Key = "network.none"
 	keyLocal      text.Key = "network.local"
 	keyRestricted text.Key = "network.restricted"
@@ -68,4 +74,12 @@ func (m NetworkMode) Word() text.Word {
 		return text.Word{Plain: string(m), Key: keyNone}
 	}
 	return text.Word{Plain: string(m)}
+}
+
+// Word is the end as an argument of a text.
+func (e End) Word() text.Word {
+	keys := map[End]text.Key{
+		EndExited: keyExited, EndSignaled: keySignaled, EndTimedOut: keyTimedOut, EndMemory: keyMemoryEnd, EndCancelled: keyCancelled,
+	}
+	return text.Word{Plain: string(e), Key: keys[e]}
 }
