@@ -122,7 +122,14 @@ func (m *machine) words(at int) []model.Message {
 			out = append(out, model.Message{Role: model.User, Content: prompt.Clip(c.Content, wordRunes)})
 		}
 	}
-	return last(out, keptWords)
+	for len(out) > keptWords { // the oldest go first, but never what sets a limit (SES-06)
+		i := slices.IndexFunc(out, func(c model.Message) bool { return !guard.Constrains(c.Content) })
+		if i < 0 || i >= len(out)-keptWords {
+			break
+		}
+		out = slices.Delete(out, i, i+1)
+	}
+	return out
 }
 
 // kept is what the runtime itself knows and no summary may lose.

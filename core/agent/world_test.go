@@ -254,3 +254,26 @@ func TestStep_AReportThatTellsOfMoreThanThereIs(t *testing.T) {
 	r = inWorld(t, w, "do it", "t1: do it | file:a.txt").calls(writes("a.txt", "1")).acts(w)
 	require.Equal(t, lie, r.says(lie).done().Answer, "what cannot be looked at is not held against anybody")
 }
+
+// SES-06: a limit that the user set long ago outlives every summary, however many messages came after it.
+func TestStep_OldConstraintsOutliveSummaries(t *testing.T) {
+	b := began("Read the files.")
+	ctx := 4096
+	b.Settings.Options.NumCtx, b.Tools = &ctx, b.Tools[:2]
+	b.Memory.Conversation = append(b.Memory.Conversation, model.Message{Role: model.User, Content: "Never write capitals."}, model.Message{Role: model.Assistant, Content: "ok"})
+	for i := range 20 {
+		b.Memory.Conversation = append(b.Memory.Conversation, model.Message{Role: model.User, Content: fmt.Sprint("chat ", i)}, model.Message{Role: model.Assistant, Content: "ok"})
+	}
+	r := start(t, b).says(plan("t1: read | none"))
+	for i := 0; len(r.notes(agent.NoteSummary)) < 2; i++ {
+		require.Less(t, i, 80)
+		if r.ask().Phase == agent.PhaseSummary {
+			r.says("Only words.")
+			continue
+		}
+		r.reply(model.Reply{Message: model.Message{ToolCalls: []model.ToolCall{call("read_file", fmt.Sprintf(`{"path":"f%d"}`, i))}}, Usage: model.Usage{OutputTokens: 5, OutputPresent: true}})
+		r.observe(tool.Result{Text: strings.Repeat("word ", 100)})
+	}
+	require.Contains(t, encode(t, r.ask().Request.Messages), "Never write capitals.")
+	valid(t, r.ask().Request.Messages)
+}
