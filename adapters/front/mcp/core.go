@@ -213,6 +213,9 @@ func (c *core) call(ctx context.Context, r *request) wire.Reply {
 	if !tool.startsTask || c.ext == nil || r.meta.key == "" {
 		return c.answer(ctx, r, tool, follows, "")
 	}
+	if err := r.turn.await(ctx); err != nil { // first: an earlier request with this key could not get its turn
+		return r.reply(c.result(r, c.refusal(fault.From(err)), true))
+	}
 	digest := digestOf(r.args)
 	earlier, release, f := c.ext.claim(ctx, r.meta.key, digest)
 	switch {

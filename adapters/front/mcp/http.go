@@ -106,11 +106,11 @@ func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTP
 		DisableGeneralOptionsHandler: true,
 	}
 	server.ErrorLog = quiet(s.core)
-	var silent silences
-	server.ConnState = silent.note
+	quietly := &silences{all: map[net.Conn]time.Time{}}
+	server.ConnState = quietly.note
 	ended := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { ended <- server.Serve(&bounded{Listener: l, slots: slots, stop: live.Done()}) }()
+		go func() { ended <- server.Serve(&bounded{Listener: l, slots: slots, stop: live.Done(), quiet: quietly}) }()
 	}
 	s.ready()
 	var err error
@@ -121,7 +121,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTP
 	cancel()
 	drain, done := context.WithTimeout(context.WithoutCancel(ctx), s.limits.Drain)
 	defer done()
-	silent.close()
+	quietly.close()
 	if server.Shutdown(drain) != nil {
 		_ = server.Close()
 	}
@@ -308,69 +308,5 @@ func (a *answerer) release() {
 	if a.hasLarge {
 		a.hasLarge = false
 		a.web.large.give()
-	}
-}
-
-// bounded is a listener whose connections are counted.
-type bounded struct {
-	net.Listener
-	slots chan struct{}
-	stop  <-chan struct{}
-}
-
-// Accept waits for a slot first: what is too many waits in the kernel's queue.
-func (b *bounded) Accept() (net.Conn, error) {
-	select {
-	case b.slots <- struct{}{}:
-	case <-b.stop:
-		return nil, net.ErrClosed
-	}
-	c, err := b.Listener.Accept()
-	if err != nil {
-		<-b.slots
-		return nil, err
-	}
-	return &counted{Conn: c, leave: sync.OnceFunc(func() { <-b.slots })}, nil
-}
-
-type counted struct {
-	net.Conn
-	leave func()
-}
-
-func (c *counted) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
-}
-
-// silences are the connections over which nothing was said yet: Shutdown would wait for them.
-type silences struct {
-	mu   sync.Mutex
-	all  map[net.Conn]struct{}
-	over bool
-}
-
-func (s *silences) note(c net.Conn, state http.ConnState) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.all == nil {
-		s.all = map[net.Conn]struct{}{}
-	}
-	if state != http.StateNew {
-		delete(s.all, c)
-		return
-	}
-	s.all[c] = struct{}{}
-	if s.over {
-		_ = c.Close()
-	}
-}
-
-func (s *silences) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.over = true
-	for c := range s.all {
-		_ = c.Close()
 	}
 }

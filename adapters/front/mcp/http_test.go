@@ -483,3 +483,20 @@ func TestServeHTTP_ManyRequests(t *testing.T) {
 		require.NoError(t, <-failed)
 	}
 }
+
+// Where there is no room, connections without a request make some, with the timeouts that users have.
+func TestServeHTTP_SilentConnectionsMakeRoom(t *testing.T) {
+	s := serveHTTP(t, options(&fronttest.Runner{}), mcp.HTTPOptions{Connections: 8})
+	for i := range 40 {
+		c, err := net.Dial("tcp", s.at)
+		require.NoError(t, err)
+		defer func() { _ = c.Close() }()
+		if i%2 == 0 {
+			ask := fronttest.Request("7", "ping", "")
+			_, err = fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(ask), ask)
+			require.NoError(t, err)
+		}
+	}
+	status, _, _ := s.post(fronttest.Request("7", "tools/list", fronttest.Meta), nil)
+	assert.Equal(t, http.StatusOK, status)
+}

@@ -250,6 +250,25 @@ func TestTasks_IdempotencyAtOnce(t *testing.T) {
 	require.Len(t, ids, 1, ids)
 }
 
+// Two piped requests with one key are one Task, however they are scheduled.
+func TestTasks_IdempotencyPiped(t *testing.T) {
+	for range 100 {
+		r := &fronttest.Runner{}
+		var in strings.Builder
+		for i := range 4 {
+			in.WriteString(taskCall(fmt.Sprint(i), `{"request":"x"}`, `"agent-mcp/idempotencyKey":"one",`) + "\n")
+		}
+		ids := map[string]int{}
+		for _, line := range piped(t, following(r, mem.New(), ""), in.String()) {
+			ids[flatOf(t, fronttest.Decode(t, line)).TaskID]++
+		}
+		require.Len(t, ids, 1)
+		for _, n := range ids {
+			require.Equal(t, 4, n)
+		}
+	}
+}
+
 // Cancel and the end of the work race a thousand times: the final state that a client has seen stays.
 func TestTasks_CancelRace(t *testing.T) {
 	rounds := 1000
