@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/adapters/front/mcp/internal/wire"
