@@ -31,8 +31,8 @@ func TestScripts_WithTheData(t *testing.T) {
 
 func setup(data string) func(*testscript.Env) error {
 	return func(e *testscript.Env) error {
-		e.Vars = append(e.Vars, "LC_ALL=C", "LANG=C", "DATA="+data, weavedata.Variable+"=", "VALID="+filepath.Join(data, "cryptography/vectors/signed-documents/valid"),
-			"INVALID="+filepath.Join(data, "cryptography/vectors/signed-documents/invalid"), "KEYS="+filepath.Join(data, "cryptography/keys"))
+		e.Vars = append(e.Vars, "LC_ALL=C", "LANG=C", "DATA="+data, weavedata.Variable+"=", "VALID="+data+"/cryptography/vectors/signed-documents/valid",
+			"INVALID="+data+"/cryptography/vectors/signed-documents/invalid", "KEYS="+data+"/cryptography/keys")
 		return nil
 	}
 }

@@ -20,7 +20,7 @@ import (
 type New func(formats map[string]func(text []byte) bool) schema.Compiler
 
 // Run checks a Compiler and its Checkers.
-func Run(t *testing.T, make New) {
+func Run(t *testing.T, newCompiler New) {
 	formats := map[string]func([]byte) bool{"even": func(b []byte) bool { return len(b)%2 == 0 }}
 	compile := func(t *testing.T, texts ...string) (schema.Checker, error) {
 		t.Helper()
@@ -28,7 +28,7 @@ func Run(t *testing.T, make New) {
 		for i, text := range texts {
 			sources = append(sources, schema.Source{Name: string(rune('a' + i)), Doc: Tree(t, text)})
 		}
-		return make(formats).Compile(sources)
+		return newCompiler(formats).Compile(sources)
 	}
 	t.Run("keywords", func(t *testing.T) {
 		for _, tt := range keywords() {

@@ -284,7 +284,7 @@ func (p *parser) object(i, depth int) (int, *fault.Error) {
 		if i >= len(p.text) || p.text[i] != '}' {
 			return i, p.fail(i, CodeSyntax)
 		}
-		if f = p.sort(mark); f != nil {
+		if f := p.sort(mark); f != nil {
 			return i, f
 		}
 		p.close(self, mark)

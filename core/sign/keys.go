@@ -83,11 +83,11 @@ func (p registryText) text(n int, name string) (string, error) {
 }
 
 func (p registryText) binding(n int) (b Binding, err error) {
-	if err = p.exactly(n, []string{"keyId", "principal", "algorithm", "publicKey", "validFrom", "validityHistory"}, nil); err != nil {
+	if err := p.exactly(n, []string{"keyId", "principal", "algorithm", "publicKey", "validFrom", "validityHistory"}, nil); err != nil {
 		return b, err
 	}
 	principal, _ := p.Member(n, "principal")
-	if err = p.exactly(principal, []string{"type", "id"}, nil); err != nil {
+	if err := p.exactly(principal, []string{"type", "id"}, nil); err != nil {
 		return b, err
 	}
 	for _, f := range []struct {
@@ -122,7 +122,7 @@ func (p registryText) binding(n int) (b Binding, err error) {
 }
 
 func (p registryText) status(n int) (s Status, err error) {
-	if err = p.exactly(n, []string{"sequence", "recordedAt"}, []string{"validUntil", "revokedAt"}); err != nil {
+	if err := p.exactly(n, []string{"sequence", "recordedAt"}, []string{"validUntil", "revokedAt"}); err != nil {
 		return s, err
 	}
 	at, _ := p.Member(n, "sequence")

@@ -96,7 +96,9 @@ func (v *Verifier) draft(l layout, unsigned []byte, k Key) ([]byte, error) {
 	if err != nil {
 		return nil, failed(Canonicalization, err)
 	}
-	out := append(body[:len(body)-1:len(body)-1], `,"signature":{"algorithm":"`+Algorithm+`","createdAt":`...)
+	out := make([]byte, 0, len(body)+512)
+	out = append(out, body[:len(body)-1]...)
+	out = append(out, `,"signature":{"algorithm":"`+Algorithm+`","createdAt":`...)
 	out = canon.AppendString(out, at)
 	out = canon.AppendString(append(out, `,"keyId":`...), k.id)
 	out = append(out, `,"value":"`...)

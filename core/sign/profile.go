@@ -74,9 +74,9 @@ func Detect(d *canon.Doc) (p Profile, ok bool) {
 	return p, ok
 }
 
-// signer reads the principal that a document says signs it. any is true for an Agent Card, which names none: any service of
+// signer reads the principal that a document says signs it. anyone is true for an Agent Card, which names none: any service of
 // the Organization may sign one. ok is false when the members are not there, which the schema excludes.
-func (l layout) signer(p Profile, d *canon.Doc) (kind, id []byte, any, ok bool) {
+func (l layout) signer(p Profile, d *canon.Doc) (kind, id []byte, anyone, ok bool) {
 	if p == AgentCard {
 		return nil, nil, true, true
 	}

@@ -246,7 +246,7 @@ func (p *regex) lookahead(negative bool) (fragment, error) {
 
 // quantifier repeats g, which was parsed from the text at from: the text is parsed again for each copy.
 func (p *regex) quantifier(g fragment, from int, repeatable bool) (fragment, error) {
-	least, most := 1, 1 // most -1: no bound
+	var least, most int // most -1: no bound
 	switch p.peek() {
 	case '*':
 		least, most = 0, -1

@@ -222,11 +222,11 @@ func (p program) result(r signed.Result, asJSON bool) int {
 	if !r.Verified {
 		code = cli.ExitFailed
 	}
-	print := p.describe(r)
+	shown := p.describe(r)
 	if asJSON {
-		print = p.resultJSON(r)
+		shown = p.resultJSON(r)
 	}
-	if failed := p.out(print); failed != cli.ExitDone {
+	if failed := p.out(shown); failed != cli.ExitDone {
 		return failed
 	}
 	return code
@@ -304,11 +304,11 @@ func (p program) conformance(c command) int {
 			code = cli.ExitFailed
 		}
 	}
-	print := p.table(bundles)
+	shown := p.table(bundles)
 	if c.json {
-		print = p.tableJSON(bundles)
+		shown = p.tableJSON(bundles)
 	}
-	if failed := p.out(print); failed != cli.ExitDone {
+	if failed := p.out(shown); failed != cli.ExitDone {
 		return failed
 	}
 	return code

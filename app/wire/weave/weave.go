@@ -5,7 +5,6 @@ package weave
 
 import (
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -32,7 +31,7 @@ func Main() int {
 		Getenv: os.Getenv, Version: version(), Catalog: catalog,
 		Compiler: compiled.New(signed.Formats()),
 		Open:     func(path string) (io.ReadCloser, error) { return os.Open(path) },
-		Dir:      func(path string) fs.FS { return os.DirFS(path) },
+		Dir:      os.DirFS,
 		Shared:   shared,
 	})
 }
