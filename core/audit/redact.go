@@ -53,7 +53,7 @@ func redact(key string, value any, depth int) any {
 		return v.String()
 	case string:
 		out := redactText(key, v)
-		if kept, clear := out.(string); clear {
+		if kept, isText := out.(string); isText {
 			return strings.ToValidUTF8(kept, "\uFFFD")
 		}
 		return out

@@ -1,0 +1,5 @@
+//go:build !race
+
+package compiled_test
+
+const raceDetector = false

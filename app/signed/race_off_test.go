@@ -1,0 +1,5 @@
+//go:build !race
+
+package signed_test
+
+const raceDetector = false

@@ -1,0 +1,6 @@
+//go:build race
+
+package sign_test
+
+// raceDetector: it makes a sync.Pool forget at random, so allocations are not to be counted.
+const raceDetector = true
