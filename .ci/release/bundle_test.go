@@ -182,7 +182,7 @@ func TestReadme_ConfigurationsCanBePasted(t *testing.T) {
 	b, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	var top []string
-	for _, m := range regexp.MustCompile("(?ms)^```json\n(.*?)^```$|`(\\{\"[^`…]*\\}\\})`").FindAllStringSubmatch(string(b), -1) {
+	for _, m := range regexp.MustCompile("(?s)\n```json\n(.*?)\n```\n|`(\\{\"[^`…]*\\}\\})`").FindAllStringSubmatch(string(b), -1) {
 		for kind, servers := range decode(t, []byte(m[1]+m[2])) {
 			server := servers.(map[string]any)["agent"].(map[string]any)
 			entry := kind

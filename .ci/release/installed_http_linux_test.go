@@ -115,7 +115,7 @@ func TestInstalled_TheReadmesScripts(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	scripts := map[string]string{}
-	for _, m := range regexp.MustCompile("(?ms)^ *```sh\n *# over (\\w+)[^\n]*\n(.*?)^ *```$").FindAllStringSubmatch(string(readme), -1) {
+	for _, m := range regexp.MustCompile("(?s)\n```sh\n# over (\\w+)[^\n]*\n(.*?\n)```\n").FindAllStringSubmatch(string(readme), -1) {
 		scripts[m[1]] = m[2]
 	}
 	require.Contains(t, scripts, "HTTP")

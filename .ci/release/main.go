@@ -26,7 +26,9 @@ import (
 	"time"
 )
 
-func main() {
+func main() { os.Exit(command()) }
+
+func command() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	var o options
@@ -37,8 +39,9 @@ func main() {
 	flag.Parse()
 	if err := release(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 type options struct{ version, time, out, targets string }

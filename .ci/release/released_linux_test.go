@@ -8,6 +8,7 @@ import (
 	"debug/buildinfo"
 	"debug/elf"
 	"debug/pe"
+	"errors"
 	"io"
 	"io/fs"
 	"maps"
@@ -42,7 +43,7 @@ func open(t *testing.T, path string) map[string]entry {
 		require.NoError(t, err)
 		for r := tar.NewReader(z); ; {
 			h, err := r.Next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return out
 			}
 			require.NoError(t, err)
