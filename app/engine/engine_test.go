@@ -151,7 +151,7 @@ func (w *world) run(t *testing.T, req service.RunRequest) service.Status {
 	t.Helper()
 	a, err := w.Run(context.Background(), req)
 	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	st, err := w.Wait(ctx, a.TaskID)
 	require.NoError(t, err)

@@ -108,14 +108,14 @@ func TestStatus_TellsHowItGoes(t *testing.T) {
 			said := func(c model.Chunk) { m.pieces <- c }
 
 			<-m.asked
-			require.Eventually(t, func() bool { return status(first).State == service.Planning }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return status(first).State == service.Planning }, time.Minute, time.Millisecond)
 			shows(first, want.planning)
 			shows(first, want.behind)
 			shows(third, want.queued)
 			require.Contains(t, status(third).Summary, want.queued[0])
 			said(model.Chunk{Thinking: "SECRET-THOUGHT one"})
 			said(model.Chunk{Thinking: "SECRET-THOUGHT two"})
-			require.Eventually(t, func() bool { return strings.Contains(status(first).Text, want.thinking[0]) }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return strings.Contains(status(first).Text, want.thinking[0]) }, time.Minute, time.Millisecond)
 
 			step := func(id, title string, after ...string) map[string]any {
 				return map[string]any{
@@ -128,7 +128,7 @@ func TestStatus_TellsHowItGoes(t *testing.T) {
 			for range 3 {
 				said(model.Chunk{Content: "chapter one "})
 			}
-			require.Eventually(t, func() bool { return strings.Contains(status(first).Text, want.writing[0]) }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return strings.Contains(status(first).Text, want.writing[0]) }, time.Minute, time.Millisecond)
 			shows(first, want.writing)
 			require.Zero(t, status(first).Percent)
 			call := func(path string) model.Reply {
@@ -137,7 +137,7 @@ func TestStatus_TellsHowItGoes(t *testing.T) {
 				return r
 			}
 			m.reply <- call("t1.txt")
-			require.Eventually(t, func() bool { return strings.Contains(status(first).Text, want.working[0]) }, 10*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return strings.Contains(status(first).Text, want.working[0]) }, time.Minute, time.Millisecond)
 			close(w.hands.hold)
 			for _, r := range []model.Reply{says("t1.txt is written."), call("t2.txt"), says("t2.txt is written.")} {
 				<-m.asked
@@ -147,7 +147,7 @@ func TestStatus_TellsHowItGoes(t *testing.T) {
 			shows(first, want.finishing)
 			require.Equal(t, 99, status(first).Percent, "all is done only when the Task is")
 			m.reply <- says(map[string]string{"en": "Both files are written.", "ja": "ファイルを二つ書きました。"}[lang])
-			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 			defer cancel()
 			st, err := w.Wait(ctx, first)
 			require.NoError(t, err)
