@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,8 +28,8 @@ type rig struct {
 }
 
 func (r *rig) guard() journal.Guard {
-	n := 0
-	return journal.NewGuard(r.j, func() time.Time { return time.Unix(1, 0) }, func() string { n++; return strconv.Itoa(n) }, "")
+	var n atomic.Int64
+	return journal.NewGuard(r.j, func() time.Time { return time.Unix(1, 0) }, func() string { return strconv.FormatInt(n.Add(1), 10) }, "")
 }
 
 // looked is what preflight found on the first machine; all are the same.
