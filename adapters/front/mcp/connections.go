@@ -36,11 +36,12 @@ func (b *bounded) Accept() (net.Conn, error) {
 	}
 }
 
-// evictAfter is how long there must be no room, patience how long a connection may be silent then: a client that is about to
-// ask again is not cut off.
+// evictAfter is how long there must be no room, newPatience and idlePatience how long a connection may be silent then: a client
+// that is about to ask again is not cut off.
 const (
-	evictAfter = 20 * time.Millisecond
-	patience   = 500 * time.Millisecond
+	evictAfter   = 20 * time.Millisecond
+	newPatience  = 500 * time.Millisecond
+	idlePatience = 5 * time.Second
 )
 
 type counted struct {
@@ -56,7 +57,7 @@ func (c *counted) Close() error {
 // silences are the connections without a request: nothing was said yet, or all is answered.
 type silences struct {
 	mu   sync.Mutex
-	all  map[net.Conn]time.Time // since when
+	all  map[net.Conn]time.Time // until when they are left alone
 	over bool
 }
 
@@ -67,23 +68,26 @@ func (s *silences) note(c net.Conn, state http.ConnState) {
 		delete(s.all, c)
 		return
 	}
-	s.all[c] = time.Now()
+	s.all[c] = time.Now().Add(newPatience)
+	if state == http.StateIdle {
+		s.all[c] = time.Now().Add(idlePatience)
+	}
 	if s.over {
 		_ = c.Close()
 	}
 }
 
-// evict closes the one that is silent for the longest time.
+// evict closes the one that should have spoken first.
 func (s *silences) evict() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var oldest net.Conn
-	for c, since := range s.all { // the least of a set: order does not matter
-		if oldest == nil || since.Before(s.all[oldest]) {
+	for c, until := range s.all { // the least of a set: order does not matter
+		if oldest == nil || until.Before(s.all[oldest]) {
 			oldest = c
 		}
 	}
-	if oldest != nil && time.Since(s.all[oldest]) > patience {
+	if oldest != nil && time.Now().After(s.all[oldest]) {
 		delete(s.all, oldest)
 		_ = oldest.Close()
 	}
