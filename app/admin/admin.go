@@ -44,6 +44,7 @@ const (
 	WarnCacheMade     fault.Code = "admin.cache_made"        // args: path — a warning: an approved cache was made again
 	WarnUnusedLocal   fault.Code = "admin.unused_local"      // args: path, config, local — a warning
 	WarnLevel         fault.Code = "admin.low_level"         // args: level; Reasons: what is missing for more, what is left open — a warning
+	WarnNotes         fault.Code = "admin.sandbox_notes"     // Reasons: what this system's sandbox leaves open or takes away — a warning
 	WarnHome          fault.Code = "admin.home_directory"    // args: path — a warning
 	WarnOpen          fault.Code = "admin.open_place"        // args: what, path, open — a warning
 	WarnSelfTaught    fault.Code = "admin.writable_prompt"   // args: path, root — a warning: the agent can write what instructs it

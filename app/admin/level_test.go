@@ -44,3 +44,20 @@ func TestLevel1_IsWarnedOf(t *testing.T) {
 		require.NotEqual(t, admin.WarnLevel, f.Code)
 	}
 }
+
+// CLI-02: what the sandbox of a system leaves open at its best level is told too.
+func TestNotes_AreWarnedOf(t *testing.T) {
+	w := newWorld(t)
+	w.apply()
+	w.report.Level = sandbox.L3
+	w.report.Notes = []*fault.Error{fault.New("sandbox.note_resolver")}
+	eff, err := w.load()
+	require.NoError(t, err)
+	var told []fault.Code
+	for _, f := range eff.Warnings {
+		if f.Code == admin.WarnNotes {
+			told = codes(f)
+		}
+	}
+	require.Equal(t, []fault.Code{"sandbox.note_resolver"}, told)
+}

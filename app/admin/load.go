@@ -37,6 +37,9 @@ func (s *Service) Load(ctx context.Context, path string) (Effective, error) {
 	if err != nil {
 		return Effective{}, err
 	}
+	if p.report.Level == sandbox.LevelNone { // no approval would help (OBS-01)
+		return Effective{}, p.refused()
+	}
 	applied, err := s.stored(ctx, p.cfg)
 	if err != nil {
 		return Effective{}, err

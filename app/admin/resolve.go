@@ -117,6 +117,9 @@ func (p *prepared) enforcement() {
 		p.problems = append(p.problems, fault.New(sandbox.CodeUnavailable, "detail", p.report.Platform).With(p.report.Missing...))
 		return
 	}
+	if p.report.Level > sandbox.L1 && len(p.report.Notes) > 0 {
+		p.warnings = append(p.warnings, fault.New(WarnNotes).With(p.report.Notes...))
+	}
 	if mode := p.cfg.Sandbox.Network.Mode; !p.report.Confines(mode) {
 		p.problems = append(p.problems, fault.New(sandbox.CodeNetworkMode, "mode", mode.Word()))
 	}
