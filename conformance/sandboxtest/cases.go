@@ -77,9 +77,9 @@ func (s *suite) specs(t *testing.T) { // fails closed on every malformed Spec; n
 			p.Roots = s.roots(rights.Root{Path: root, Rights: r}, rights.Root{Path: root + "-none", Rights: r})
 		}, sandbox.CodeRootChanged},
 		"protect outside":        {func(p *sandbox.Spec) { p.Protect = []string{"/elsewhere/x"} }, sandbox.CodeBadSpec},
-		"protect missing":        {func(p *sandbox.Spec) { p.Protect = []string{root + "/none"} }, sandbox.CodeRootChanged},
+		"protect missing":        {func(p *sandbox.Spec) { p.Protect = []string{filepath.Join(root, "none")} }, sandbox.CodeRootChanged},
 		"directory outside":      {func(p *sandbox.Spec) { p.Dir = filepath.Dir(root) }, sandbox.CodeBadSpec},
-		"directory missing":      {func(p *sandbox.Spec) { p.Dir = root + "/none" }, sandbox.CodeRootChanged},
+		"directory missing":      {func(p *sandbox.Spec) { p.Dir = filepath.Join(root, "none") }, sandbox.CodeRootChanged},
 		"relative entry":         {func(p *sandbox.Spec) { p.Entry.Path = "sh" }, sandbox.CodeBadSpec},
 		"nameless entry":         {func(p *sandbox.Spec) { p.Entry.Name = "" }, sandbox.CodeBadSpec},
 		"short hash":             {func(p *sandbox.Spec) { p.Entry.SHA256 = "abcd" }, sandbox.CodeBadSpec},
@@ -99,10 +99,10 @@ func (s *suite) specs(t *testing.T) { // fails closed on every malformed Spec; n
 		"everything is reported": {func(p *sandbox.Spec) { *p = sandbox.Spec{} }, sandbox.CodeBadSpec},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := s.spec(root, rw, "write|"+root+"/ran|x")
+			spec := s.spec(root, rw, "write|"+filepath.Join(root, "ran")+"|x")
 			c.change(&spec)
 			assert.Equal(t, c.want, s.refused(t, spec)[0])
-			_, ran := s.Host.Read(root + "/ran")
+			_, ran := s.Host.Read(filepath.Join(root, "ran"))
 			assert.False(t, ran)
 		})
 	}
@@ -117,13 +117,14 @@ func (s *suite) rights(t *testing.T) {
 		t.Run(set.String(), func(t *testing.T) {
 			root := s.Host.TempDir(t)
 			p := func(name string) string { return filepath.Join(root, name) }
+			prog := s.program(root, "prog")
 			for _, f := range []string{"old", "gone", "from"} {
 				s.Host.Write(t, p(f), f)
 			}
 			s.Host.Mkdir(t, p("empty"))
 			s.Host.Mkdir(t, p("full"))
 			s.Host.Write(t, p("full/x"), "x")
-			s.Host.Program(t, p("prog"))
+			s.Host.Program(t, prog)
 			word := func(need rights.Set) string {
 				if set.Has(need) {
 					return "ok"
@@ -131,23 +132,23 @@ func (s *suite) rights(t *testing.T) {
 				return "denied"
 			}
 			want := map[string]string{
-				"read|" + p("old"):                     word(rights.Read), // FS-00
-				"list|" + root:                         word(rights.Read), // FS-06
-				"write|" + p("new") + "|n":             word(rights.Write),
-				"append|" + p("old") + "|+":            word(rights.Write),
-				"mkdir|" + p("dir"):                    word(rights.Write),  // FS-06
-				"chmod|" + p("old"):                    word(rights.Write),  // Landlock does not see it
-				"rename|" + p("from") + "|" + p("to"):  word(rwd &^ r),      // stricter inside than FS-07
-				"remove|" + p("gone"):                  word(rights.Delete), // FS-04
-				"rmdir|" + p("empty"):                  word(rights.Delete),
-				"start|" + p("prog"):                   word(rx), // FS-10; a script is also read
-				"read|" + filepath.Dir(root) + "/none": "missing",
+				"read|" + p("old"):                                  word(rights.Read), // FS-00
+				"list|" + root:                                      word(rights.Read), // FS-06
+				"write|" + p("new") + "|n":                          word(rights.Write),
+				"append|" + p("old") + "|+":                         word(rights.Write),
+				"mkdir|" + p("dir"):                                 word(rights.Write),  // FS-06
+				"chmod|" + p("old"):                                 word(rights.Write),  // Landlock does not see it
+				"rename|" + p("from") + "|" + p("to"):               word(rwd &^ r),      // stricter inside than FS-07
+				"remove|" + p("gone"):                               word(rights.Delete), // FS-04
+				"rmdir|" + p("empty"):                               word(rights.Delete),
+				"start|" + prog:                                     word(rx), // FS-10; a script is also read
+				"read|" + filepath.Join(filepath.Dir(root), "none"): "missing",
 			}
 			if set.Has(rights.Delete) {
 				want["rmdir|"+p("full")] = "not empty" // FS-06
 			}
 			if set == rights.Execute || set == rights.Write {
-				delete(want, "start|"+p("prog"))
+				delete(want, "start|"+prog)
 			}
 			if s.cannot(GapAttributes) {
 				want["chmod|"+p("old")] = "denied"
@@ -184,16 +185,16 @@ func (s *suite) nested(t *testing.T) { // FS-03, SEC-INV
 	root := s.Host.TempDir(t)
 	inner := filepath.Join(root, "inner")
 	s.Host.Mkdir(t, inner)
-	s.Host.Write(t, root+"/f", "f")
-	s.Host.Write(t, inner+"/f", "f")
+	s.Host.Write(t, filepath.Join(root, "f"), "f")
+	s.Host.Write(t, filepath.Join(inner, "f"), "f")
 	t.Run("adds", func(t *testing.T) {
-		spec := s.spec(root, r, "append|"+root+"/f|+", "append|"+inner+"/f|+", "write|"+inner+"/n|n", "remove|"+inner+"/f")
+		spec := s.spec(root, r, "append|"+filepath.Join(root, "f")+"|+", "append|"+filepath.Join(inner, "f")+"|+", "write|"+filepath.Join(inner, "n")+"|n", "remove|"+filepath.Join(inner, "f"))
 		spec.Roots = s.roots(rights.Root{Path: root, Rights: r}, rights.Root{Path: inner, Rights: rw})
 		got := s.run(t, spec)
-		assert.Equal(t, "denied", got["append|"+root+"/f|+"])
-		assert.Equal(t, "ok", got["append|"+inner+"/f|+"])
-		assert.Equal(t, "ok", got["write|"+inner+"/n|n"])
-		assert.Equal(t, "denied", got["remove|"+inner+"/f"])
+		assert.Equal(t, "denied", got["append|"+filepath.Join(root, "f")+"|+"])
+		assert.Equal(t, "ok", got["append|"+filepath.Join(inner, "f")+"|+"])
+		assert.Equal(t, "ok", got["write|"+filepath.Join(inner, "n")+"|n"])
+		assert.Equal(t, "denied", got["remove|"+filepath.Join(inner, "f")])
 	})
 	t.Run("takes", func(t *testing.T) {
 		spec := s.spec(root, rwd)
@@ -201,11 +202,11 @@ func (s *suite) nested(t *testing.T) { // FS-03, SEC-INV
 		assert.Equal(t, sandbox.CodeNestedRoots, s.refused(t, spec)[0])
 	})
 	t.Run("file", func(t *testing.T) { // FS-01: a single file is a root
-		spec := s.spec(root, r, "append|"+inner+"/f|+", "write|"+inner+"/other|x")
-		spec.Roots = s.roots(rights.Root{Path: root, Rights: r}, rights.Root{Path: inner + "/f", Rights: rw})
+		spec := s.spec(root, r, "append|"+filepath.Join(inner, "f")+"|+", "write|"+filepath.Join(inner, "other")+"|x")
+		spec.Roots = s.roots(rights.Root{Path: root, Rights: r}, rights.Root{Path: filepath.Join(inner, "f"), Rights: rw})
 		got := s.run(t, spec)
-		assert.Equal(t, "ok", got["append|"+inner+"/f|+"])
-		assert.Equal(t, "denied", got["write|"+inner+"/other|x"])
+		assert.Equal(t, "ok", got["append|"+filepath.Join(inner, "f")+"|+"])
+		assert.Equal(t, "denied", got["write|"+filepath.Join(inner, "other")+"|x"])
 	})
 }
 
@@ -259,10 +260,10 @@ func (s *suite) protect(t *testing.T) { // the owner's git would run these later
 
 func (s *suite) entry(t *testing.T) { // PRC-01, PRC-02, AT-09
 	root := s.Host.TempDir(t)
-	prog := root + "/prog"
+	prog := s.program(root, "prog")
 	s.Host.Program(t, prog)
-	s.Host.Mkdir(t, root+"/dir")
-	s.Host.Write(t, root+"/data", "no program")
+	s.Host.Mkdir(t, filepath.Join(root, "dir"))
+	s.Host.Write(t, filepath.Join(root, "data"), "no program")
 	sum := s.Host.SHA256(t, prog)
 	spec := func(path, sum string) sandbox.Spec {
 		spec := s.spec(root, rwx)
@@ -273,18 +274,18 @@ func (s *suite) entry(t *testing.T) { // PRC-01, PRC-02, AT-09
 	s.run(t, spec(prog, "")) // PRC-04: a Workspace Artifact is not pinned
 	s.run(t, spec(prog, sum))
 	assert.Equal(t, sandbox.CodeEntryChanged, s.refused(t, spec(prog, strings.Repeat("0", 64)))[0])
-	assert.Equal(t, sandbox.CodeEntryMissing, s.refused(t, spec(root+"/none", sum))[0])
-	assert.Equal(t, sandbox.CodeEntryFailed, s.refused(t, spec(root+"/dir", ""))[0])
-	assert.Equal(t, sandbox.CodeEntryFailed, s.refused(t, spec(root+"/data", ""))[0])
+	assert.Equal(t, sandbox.CodeEntryMissing, s.refused(t, spec(filepath.Join(root, "none"), sum))[0])
+	assert.Equal(t, sandbox.CodeEntryFailed, s.refused(t, spec(filepath.Join(root, "dir"), ""))[0])
+	assert.Equal(t, sandbox.CodeEntryFailed, s.refused(t, spec(filepath.Join(root, "data"), ""))[0])
 	assert.Equal(t, sandbox.CodeBadSpec, s.refused(t, spec("/elsewhere/prog", ""))[0])
-	runs := root + "/interpreter" // PRC-02: what runs a script is pinned as the script is
+	runs := s.program(root, "interpreter") // PRC-02: what runs a script is pinned as the script is
 	s.Host.Program(t, runs)
 	script := spec(prog, sum)
 	script.Entry.Interpreters = []sandbox.Image{{Path: runs, SHA256: s.Host.SHA256(t, runs)}}
 	s.run(t, script)
 	s.Host.Write(t, runs, "something else")
 	assert.Equal(t, sandbox.CodeEntryChanged, s.refused(t, script)[0], "an interpreter was swapped after approval")
-	script.Entry.Interpreters[0].Path = root + "/none"
+	script.Entry.Interpreters[0].Path = filepath.Join(root, "none")
 	assert.Equal(t, sandbox.CodeEntryMissing, s.refused(t, script)[0])
 	script.Entry.Interpreters[0].SHA256 = "abcd"
 	assert.Equal(t, sandbox.CodeBadSpec, s.refused(t, script)[0])
@@ -364,10 +365,10 @@ func (s *suite) close(t *testing.T) { // REC-03
 	if s.Real {
 		ended := make(chan sandbox.Result, 1)
 		go func() {
-			res, _ := box.Run(context.Background(), s.spec(root, rw, "write|"+root+"/up|1", "sleep|60000"))
+			res, _ := box.Run(context.Background(), s.spec(root, rw, "write|"+filepath.Join(root, "up")+"|1", "sleep|60000"))
 			ended <- res
 		}()
-		require.Eventually(t, func() bool { _, up := s.Host.Read(root + "/up"); return up }, 20*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { _, up := s.Host.Read(filepath.Join(root, "up")); return up }, 20*time.Second, time.Millisecond)
 		require.NoError(t, box.Close())
 		assert.Equal(t, sandbox.EndCancelled, (<-ended).End)
 	}

@@ -75,11 +75,11 @@ func (s *suite) descendants(t *testing.T) { // PRC-07, SEC-INV-03, AT-12, AT-21
 	defer func() { _ = tcp.Close() }()
 	for _, set := range []rights.Set{r, rwxd} {
 		root := s.Host.TempDir(t)
-		prog := filepath.Join(root, "prog")
+		prog := s.program(root, "prog")
 		s.Host.Program(t, prog)
 		verbs := []string{
 			"read|" + secret, "write|" + secret + "|x", "list|" + filepath.Dir(secret), "dial|tcp|" + tcp.Addr().String(), "environ|",
-			"write|" + prog + "2|x", "append|" + prog + "|", "start|" + prog, "mkdir|" + root + "/d/e", "chmod|" + prog, "remove|" + root + "/gone",
+			"write|" + prog + "2|x", "append|" + prog + "|", "start|" + prog, "mkdir|" + filepath.Join(root, "d/e"), "chmod|" + prog, "remove|" + filepath.Join(root, "gone"),
 		}
 		var all []string
 		for _, v := range verbs {
@@ -101,16 +101,16 @@ func (s *suite) ending(t *testing.T) {
 	res, err := s.box.Run(context.Background(), s.spec(root, r, "crash"))
 	require.NoError(t, err)
 	assert.Equal(t, sandbox.EndSignaled, res.End)
-	assert.Equal(t, "SIGKILL", res.Signal)
+	assert.Equal(t, crashSignal, res.Signal)
 	assert.Equal(t, -1, res.ExitCode)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan sandbox.Result, 1)
 	go func() {
-		res, _ := s.box.Run(ctx, s.spec(root, rw, "write|"+root+"/up|1", "sleep|60000"))
+		res, _ := s.box.Run(ctx, s.spec(root, rw, "write|"+filepath.Join(root, "up")+"|1", "sleep|60000"))
 		ended <- res
 	}()
-	require.Eventually(t, func() bool { _, up := s.Host.Read(root + "/up"); return up }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, up := s.Host.Read(filepath.Join(root, "up")); return up }, 20*time.Second, time.Millisecond)
 	cancel()
 	assert.Equal(t, sandbox.EndCancelled, (<-ended).End)
 
@@ -123,7 +123,7 @@ func (s *suite) nothingSurvives(t *testing.T) { // PRC-08, PRF-02
 	for name, last := range map[string]string{"exit": "exit|0", "crash": "crash", "time-out": "sleep|60000"} {
 		t.Run(name, func(t *testing.T) {
 			root := s.Host.TempDir(t)
-			file := root + "/beat"
+			file := filepath.Join(root, "beat")
 			spec := s.spec(root, rwxd, "daemon|"+file, last)
 			if name == "time-out" {
 				spec.Limits.WallClock = time.Second

@@ -3,6 +3,7 @@ package sandboxtest
 import (
 	"context"
 	"net/netip"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,6 +29,8 @@ type Harness struct {
 	// Network is the host's network. Nil only for an adapter whose report lists no network mode: the network part of the
 	// suite runs for each listed mode. Adapters that connect through a resolver and a dialer use an Internet.
 	Network Network
+	// Suffix ends the names of programs where the system goes by them: ".exe".
+	Suffix string
 	// Cannot names what the adapter does not give at the level it is tested at; it must deny it instead.
 	Cannot []Gap
 }
@@ -50,9 +53,12 @@ type Network interface {
 // Gap is something that an adapter denies at some level though the Spec gives it.
 type Gap string
 
-// Gaps. In each the suite expects "denied" where it would expect "ok": less than was given, never more.
+// Gaps. In each the suite expects "denied" where it would expect "ok": less than was given, never more. GapFlows is the
+// exception: an adapter that has it must tell it in its report's Notes.
 const (
 	GapAttributes      Gap = "attributes"       // chmod in a root with write
+	GapFlows           Gap = "flows"            // connections are neither counted nor reported, and have no caps
+	GapLoopback        Gap = "loopback"         // the tree's own loopback
 	GapBesideProtected Gap = "beside protected" // making, renaming and removing in the directories on the way to a protected path
 )
 
@@ -138,6 +144,9 @@ func outcomes(res sandbox.Result) map[string]string {
 	}
 	return out
 }
+
+// program is the path of a program of that name.
+func (s *suite) program(dir, name string) string { return filepath.Join(dir, name+s.Suffix) }
 
 // refused runs a Spec that must not start and returns the fault's codes: the first, then its reasons.
 func (s *suite) refused(t testing.TB, spec sandbox.Spec) []fault.Code {

@@ -158,15 +158,15 @@ func class(err error) string {
 	switch text := err.Error(); {
 	case errors.As(err, new(*net.DNSError)):
 		return "unknown name"
-	case errors.Is(err, ErrRefused), strings.Contains(text, "connection refused"):
+	case errors.Is(err, ErrRefused), strings.Contains(text, "connection refused"), strings.Contains(text, "actively refused"):
 		return "refused"
 	case errors.Is(err, ErrUnreachable), strings.Contains(text, "unreachable"), strings.Contains(text, "no route"):
 		return "unreachable"
-	case errors.Is(err, fs.ErrPermission), strings.Contains(text, "read-only file system"):
+	case errors.Is(err, fs.ErrPermission), strings.Contains(text, "read-only file system"), strings.Contains(text, "forbidden by its access permissions"):
 		return "denied"
 	case errors.Is(err, fs.ErrNotExist):
 		return "missing"
-	case strings.Contains(text, "resource busy"):
+	case strings.Contains(text, "resource busy"), strings.Contains(text, "being used by another process"):
 		return "busy"
 	case strings.Contains(text, "cross-device"):
 		return "other device"

@@ -1,4 +1,4 @@
-//go:build !unix
+//go:build !unix && !windows
 
 package sandboxtest
 
@@ -12,3 +12,6 @@ func (realSystem) Daemon(string) error { return errors.ErrUnsupported }
 func (realSystem) Crash() { os.Exit(3) }
 
 func (realSystem) Orphan(string) {}
+
+// crashSignal is what ends the probe when it crashes.
+const crashSignal = "SIGKILL"

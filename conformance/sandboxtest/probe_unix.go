@@ -37,3 +37,6 @@ func (realSystem) Crash() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	select {}
 }
+
+// crashSignal is what ends the probe when it crashes.
+const crashSignal = "SIGKILL"

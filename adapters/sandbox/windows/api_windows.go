@@ -79,8 +79,8 @@ func (real) Where(h handle) (at whereabouts, err error) {
 	return at, err
 }
 
-func (real) List(dir handle) ([]string, error)         { return win32.List(uintptr(dir)) }
-func (real) Security(h handle) ([]byte, error)         { return win32.Security(uintptr(h)) }
+func (real) List(dir handle) ([]string, error) { return win32.List(uintptr(dir)) }
+func (real) Security(h handle) ([]byte, error) { return win32.Security(uintptr(h)) }
 func (real) SetDACL(h handle, descriptor []byte) error { return win32.SetDACL(uintptr(h), descriptor) }
 
 func (real) MakeDir(path string, descriptor []byte) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agent-mcp/agent-mcp/adapters/internal/winpath"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/rights"
 )
 
 // program says why a file is none that CreateProcess starts itself, "" when it may be one. A batch file would start cmd.exe
@@ -27,6 +28,16 @@ func program(path string, s status, final string) string {
 		return "a script is no program; approve pwsh.exe and give it the file after -File"
 	}
 	return "Windows starts only .exe and .com files"
+}
+
+// executable reports whether the tree may execute what lies at a path.
+func executable(roots, baseline []rights.Root, path string) bool {
+	for _, list := range [][]rights.Root{roots, baseline} {
+		if r, ok := rootOf(list, path); ok && r.Rights.Has(rights.Execute) {
+			return true
+		}
+	}
+	return false
 }
 
 func ext(path string) string {

@@ -14,6 +14,7 @@ func environment(env []string, h host, tmp string) []string {
 	system := winpath.Join(h.SystemRoot, "System32")
 	base := []string{
 		"ALLUSERSPROFILE=" + tmp, "APPDATA=" + tmp, "ComSpec=" + winpath.Join(system, "cmd.exe"), "HOME=" + tmp, "HOMEDRIVE=" + tmp[:2], "HOMEPATH=" + tmp[2:],
+		"LANG=C.UTF-8",
 		"LOCALAPPDATA=" + tmp, "NUMBER_OF_PROCESSORS=" + h.Processors, "OS=Windows_NT", "PATHEXT=.COM;.EXE;.BAT;.CMD",
 		"PATH=" + strings.Join([]string{system, h.SystemRoot, winpath.Join(system, "Wbem"), winpath.Join(system, `WindowsPowerShell\v1.0`)}, ";"),
 		"POWERSHELL_TELEMETRY_OPTOUT=1", "POWERSHELL_UPDATECHECK=Off", "PROCESSOR_ARCHITECTURE=AMD64", "ProgramData=" + tmp,

@@ -46,6 +46,9 @@ func (r *run) start(ctx context.Context) (result sandbox.Result, err error) {
 	if f != nil {
 		return result, f
 	}
+	if f := r.place(); f != nil {
+		return result, f
+	}
 	entry, f := r.entry()
 	if f != nil {
 		return result, f

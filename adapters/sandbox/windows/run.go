@@ -182,6 +182,18 @@ func (r *run) planRights() ([]step, *fault.Error) {
 	}), nil
 }
 
+// place judges the working directory.
+func (r *run) place() *fault.Error {
+	o, err := r.m.look(r.spec.Dir)
+	switch {
+	case err != nil:
+		return fault.Wrap(err, sandbox.CodeRootChanged, "path", r.spec.Dir)
+	case !o.Place.Dir || o.Link || winpath.Agree(r.spec.Dir, o.Final) != winpath.None:
+		return fault.New(sandbox.CodeRootChanged, "path", r.spec.Dir)
+	}
+	return nil
+}
+
 // look tells what lies at a path. It tries to open the object for a change of its list, and changes nothing.
 func (m *machine) look(path string) (o object, err error) {
 	h, err := m.Open(path, toChange)
@@ -276,6 +288,9 @@ func (r *run) entry() (handle, *fault.Error) {
 	if f := storeApp(path); f != nil {
 		return 0, f
 	}
+	if !executable(r.spec.Roots, r.host.Baseline, path) { // the system would start it with the Broker's own rights (FS-10)
+		return 0, fault.New(sandbox.CodeEntryFailed, "path", path, "detail", "its root gives no right to execute")
+	}
 	h, f := r.pinned(path, r.spec.Entry.SHA256)
 	if f != nil {
 		return 0, f
@@ -310,10 +325,10 @@ func (r *run) pinned(path, want string) (handle, *fault.Error) {
 		switch {
 		case err != nil:
 			return failed(err)
-		case magic != "MZ":
-			return failed(errors.New("it is no program for Windows"))
 		case want != "" && sum != want:
 			return fault.New(sandbox.CodeEntryChanged, "path", path, "want", want, "got", sum)
+		case magic != "MZ":
+			return failed(errors.New("it is no program for Windows"))
 		}
 		return nil
 	}()

@@ -120,6 +120,12 @@ func TestRun_JudgesTheEntry(t *testing.T) {
 		{"a link", func(w *world, _ *sandbox.Spec) {
 			w.file(`C:\Python313\python.exe`, "MZ").link = `C:\Windows\System32\cmd.exe`
 		}, sandbox.CodeEntryFailed},
+		{"no right to execute", func(w *world, s *sandbox.Spec) {
+			w.file(`C:\work\x.exe`, "MZ")
+			s.Entry.Path = `C:\work\x.exe`
+		}, sandbox.CodeEntryFailed},
+		{"directory missing", func(_ *world, s *sandbox.Spec) { s.Dir = `C:\work\none` }, sandbox.CodeRootChanged},
+		{"directory is a file", func(w *world, s *sandbox.Spec) { w.file(`C:\work\f`, ""); s.Dir = `C:\work\f` }, sandbox.CodeRootChanged},
 		{"a batch file", func(w *world, s *sandbox.Spec) {
 			w.file(`C:\Python313\x.bat`, "MZ")
 			s.Entry.Path = `C:\Python313\x.bat`
