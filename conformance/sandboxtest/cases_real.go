@@ -79,7 +79,7 @@ func (s *suite) descendants(t *testing.T) { // PRC-07, SEC-INV-03, AT-12, AT-21
 		s.Host.Program(t, prog)
 		verbs := []string{
 			"read|" + secret, "write|" + secret + "|x", "list|" + filepath.Dir(secret), "dial|tcp|" + tcp.Addr().String(), "environ|",
-			"write|" + prog + "2|x", "append|" + prog + "|", "start|" + prog, "mkdir|" + filepath.Join(root, "d/e"), "chmod|" + prog, "remove|" + filepath.Join(root, "gone"),
+			"write|" + prog + "2|x", "append|" + prog + "|", "start|" + prog, "mkdir|" + filepath.Join(root, "d", "e"), "chmod|" + prog, "remove|" + filepath.Join(root, "gone"),
 		}
 		var all []string
 		for _, v := range verbs {

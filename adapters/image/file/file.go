@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agent-mcp/agent-mcp/adapters/internal/realpath"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/image"
 )
@@ -147,7 +148,20 @@ func resolve(path string) (canonical string, links []image.Link, err error) {
 		}
 		rest = append(split(target), rest...)
 	}
-	return at, links, nil
+	return own(at, path, links)
+}
+
+// own gives a path without symbolic links the name that the system has for it. Where that leads elsewhere, a junction or a
+// mount lay on the way, and is told as a link.
+func own(at, path string, links []image.Link) (string, []image.Link, error) {
+	name, err := realpath.Of(at)
+	if err != nil {
+		return "", nil, failed(err, path)
+	}
+	if !strings.EqualFold(name, at) {
+		links = append(links, image.Link{Path: at, Target: name})
+	}
+	return name, links, nil
 }
 
 func split(path string) []string {

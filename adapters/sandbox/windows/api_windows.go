@@ -14,18 +14,18 @@ import (
 	"github.com/agent-mcp/agent-mcp/adapters/sandbox/windows/internal/win32"
 )
 
-// real is the machine this process runs on. Each method forwards to one function of internal/win32.
-type real struct{}
+// system is the machine this process runs on. Each method forwards to one function of internal/win32.
+type system struct{}
 
-var _ api = real{}
+var _ api = system{}
 
-func (real) Open(path string, to purpose) (handle, error) {
+func (system) Open(path string, to purpose) (handle, error) {
 	a := accesses[to]
 	h, err := win32.Open(0, winpath.Extended(path), a.Want, a.Share)
 	return handle(h), err
 }
 
-func (real) OpenID(path string, id objectID, to purpose) (handle, error) {
+func (system) OpenID(path string, id objectID, to purpose) (handle, error) {
 	volume, err := win32.Open(0, winpath.Extended(path[:3]), accesses[toLook].Want, shareAll)
 	if err != nil {
 		return 0, err
@@ -44,7 +44,7 @@ func (real) OpenID(path string, id objectID, to purpose) (handle, error) {
 	return handle(h), err
 }
 
-func (real) OpenChild(dir handle, name string, to purpose) (handle, error) {
+func (system) OpenChild(dir handle, name string, to purpose) (handle, error) {
 	a := accesses[to]
 	h, err := win32.Open(uintptr(dir), name, a.Want, a.Share)
 	return handle(h), err
@@ -58,7 +58,7 @@ const (
 	volumeACLs         uint32 = 0x8
 )
 
-func (real) Status(h handle) (status, error) {
+func (system) Status(h handle) (status, error) {
 	s, err := win32.Stat(uintptr(h))
 	if err != nil {
 		return status{}, err
@@ -70,7 +70,7 @@ func (real) Status(h handle) (status, error) {
 	}, nil
 }
 
-func (real) Where(h handle) (at whereabouts, err error) {
+func (system) Where(h handle) (at whereabouts, err error) {
 	if at.Final, err = win32.FinalPath(uintptr(h)); err != nil {
 		return at, err
 	}
@@ -79,37 +79,39 @@ func (real) Where(h handle) (at whereabouts, err error) {
 	return at, err
 }
 
-func (real) List(dir handle) ([]string, error) { return win32.List(uintptr(dir)) }
-func (real) Security(h handle) ([]byte, error) { return win32.Security(uintptr(h)) }
-func (real) SetDACL(h handle, descriptor []byte) error { return win32.SetDACL(uintptr(h), descriptor) }
+func (system) List(dir handle) ([]string, error) { return win32.List(uintptr(dir)) }
+func (system) Security(h handle) ([]byte, error) { return win32.Security(uintptr(h)) }
+func (system) SetDACL(h handle, descriptor []byte) error {
+	return win32.SetDACL(uintptr(h), descriptor)
+}
 
-func (real) MakeDir(path string, descriptor []byte) error {
+func (system) MakeDir(path string, descriptor []byte) error {
 	return win32.MakeDir(winpath.Extended(path), descriptor)
 }
-func (real) MakeScratch(path string) error { return os.MkdirAll(path, 0o700) }
-func (real) Delete(h handle) error         { return win32.Delete(uintptr(h)) }
-func (real) Reader(h handle) io.Reader     { return win32.Reader(uintptr(h)) }
-func (real) Close(h handle) error {
+func (system) MakeScratch(path string) error { return os.MkdirAll(path, 0o700) }
+func (system) Delete(h handle) error         { return win32.Delete(uintptr(h)) }
+func (system) Reader(h handle) io.Reader     { return win32.Reader(uintptr(h)) }
+func (system) Close(h handle) error {
 	if h == 0 {
 		return nil
 	}
 	return win32.Close(uintptr(h))
 }
 
-func (real) OpenEngine(dynamic bool) (handle, error) {
+func (system) OpenEngine(dynamic bool) (handle, error) {
 	h, err := win32.OpenEngine(dynamic)
 	return handle(h), err
 }
-func (real) CloseEngine(engine handle) error { return win32.CloseEngine(uintptr(engine)) }
-func (real) Begin(engine handle) error       { return win32.Begin(uintptr(engine)) }
-func (real) Commit(engine handle) error      { return win32.Commit(uintptr(engine)) }
-func (real) Abort(engine handle) error       { return win32.Abort(uintptr(engine)) }
+func (system) CloseEngine(engine handle) error { return win32.CloseEngine(uintptr(engine)) }
+func (system) Begin(engine handle) error       { return win32.Begin(uintptr(engine)) }
+func (system) Commit(engine handle) error      { return win32.Commit(uintptr(engine)) }
+func (system) Abort(engine handle) error       { return win32.Abort(uintptr(engine)) }
 
-func (real) AddSublayer(engine handle, key guid, weight uint16) error {
+func (system) AddSublayer(engine handle, key guid, weight uint16) error {
 	return win32.AddSubLayer(uintptr(engine), string(key), weight)
 }
 
-func (real) AddFilter(engine handle, layer guid, f filter) error {
+func (system) AddFilter(engine handle, layer guid, f filter) error {
 	out := win32.Filter{
 		Key: string(f.Key), Layer: string(f.Layer), SubLayer: string(layer), Permit: f.Permit, Weight: f.Weight, Package: string(f.Package),
 		Address: f.Remote, Port: f.Port, FieldPackage: string(fieldPackage), FieldAddress: string(fieldAddress), FieldPort: string(fieldPort),
@@ -121,15 +123,15 @@ func (real) AddFilter(engine handle, layer guid, f filter) error {
 	return win32.AddFilter(uintptr(engine), out)
 }
 
-func (real) DeleteFilter(engine handle, key guid) error {
+func (system) DeleteFilter(engine handle, key guid) error {
 	return win32.DeleteFilter(uintptr(engine), string(key))
 }
 
-func (real) DeleteSublayer(engine handle, key guid) error {
+func (system) DeleteSublayer(engine handle, key guid) error {
 	return win32.DeleteSubLayer(uintptr(engine), string(key))
 }
 
-func (real) Exempt() (out []sid, err error) {
+func (system) Exempt() (out []sid, err error) {
 	list, err := win32.Exempt()
 	for _, s := range list {
 		out = append(out, sid(s))
@@ -137,7 +139,7 @@ func (real) Exempt() (out []sid, err error) {
 	return out, err
 }
 
-func (real) SetExempt(list []sid) error { return win32.SetExempt(texts(list)) }
+func (system) SetExempt(list []sid) error { return win32.SetExempt(texts(list)) }
 
 func texts(list []sid) (out []string) {
 	for _, s := range list {
@@ -146,48 +148,48 @@ func texts(list []sid) (out []string) {
 	return out
 }
 
-func (real) CreateJob() (handle, error) {
+func (system) CreateJob() (handle, error) {
 	h, err := win32.CreateJob()
 	return handle(h), err
 }
 
-func (real) LimitJob(job handle, l jobLimits) error {
+func (system) LimitJob(job handle, l jobLimits) error {
 	return win32.LimitJob(uintptr(job), l.Flags, l.Processes, l.Memory, l.UI)
 }
 
-func (real) WatchJob(job handle) (handle, error) {
+func (system) WatchJob(job handle) (handle, error) {
 	h, err := win32.WatchJob(uintptr(job))
 	return handle(h), err
 }
 
-func (real) NextEvent(port handle, wait time.Duration) (jobEvent, bool, error) {
+func (system) NextEvent(port handle, wait time.Duration) (jobEvent, bool, error) {
 	e, ok, err := win32.NextEvent(uintptr(port), wait)
 	return jobEvent(e), ok, err
 }
 
-func (real) TerminateJob(job handle) error { return win32.TerminateJob(uintptr(job)) }
+func (system) TerminateJob(job handle) error { return win32.TerminateJob(uintptr(job)) }
 
-func (real) JobProcesses(job handle) (now, ever int, err error) {
+func (system) JobProcesses(job handle) (now, ever int, err error) {
 	return win32.JobProcesses(uintptr(job))
 }
 
-func (real) Pipe(write bool) (ours, theirs handle, err error) {
+func (system) Pipe(write bool) (ours, theirs handle, err error) {
 	a, b, err := win32.Pipe(write)
 	return handle(a), handle(b), err
 }
 
-func (real) OpenNull() (handle, error) {
+func (system) OpenNull() (handle, error) {
 	h, err := win32.OpenNull()
 	return handle(h), err
 }
-func (real) Stream(ours handle) io.ReadWriteCloser { return win32.Stream(uintptr(ours)) }
+func (system) Stream(ours handle) io.ReadWriteCloser { return win32.Stream(uintptr(ours)) }
 
-func (real) RestrictToken() (handle, error) {
+func (system) RestrictToken() (handle, error) {
 	h, err := win32.RestrictToken()
 	return handle(h), err
 }
 
-func (real) Start(o startOrder) (process, error) {
+func (system) Start(o startOrder) (process, error) {
 	p, t, err := win32.Start(win32.Order{
 		Token: uintptr(o.Token), Application: o.Application, CommandLine: o.CommandLine, Dir: o.Dir, Env: o.Env, Flags: o.Flags,
 		Package: string(o.Package), Capabilities: texts(o.Capabilities), OptOut: o.OptOut, Mitigation: o.Mitigation, Job: uintptr(o.Job),
@@ -202,7 +204,7 @@ const (
 	lowIntegrity = 0x1000
 )
 
-func (real) Inspect(p process) (tokenFacts, error) {
+func (system) Inspect(p process) (tokenFacts, error) {
 	t, err := win32.Inspect(uintptr(p.Process), uintptr(p.Job))
 	if err != nil {
 		return tokenFacts{}, err
@@ -217,11 +219,11 @@ func (real) Inspect(p process) (tokenFacts, error) {
 	return f, err
 }
 
-func (real) Resume(p process) error { return win32.Resume(uintptr(p.Thread)) }
+func (system) Resume(p process) error { return win32.Resume(uintptr(p.Thread)) }
 
 const waitSlice = 50 * time.Millisecond
 
-func (real) Wait(ctx context.Context, p process) (uint32, error) {
+func (system) Wait(ctx context.Context, p process) (uint32, error) {
 	for {
 		code, ended, err := win32.Wait(uintptr(p.Process), waitSlice)
 		if err != nil || ended {
@@ -234,30 +236,30 @@ func (real) Wait(ctx context.Context, p process) (uint32, error) {
 }
 
 // Claim uses a name that all sessions see.
-func (real) Claim(name string) (handle, bool, error) {
+func (system) Claim(name string) (handle, bool, error) {
 	h, ok, err := win32.Claim(`Global\` + name)
 	return handle(h), ok, err
 }
 
-func (real) MakeProfile(name string) error { return win32.MakeProfile(name, "agent-mcp sandbox") }
+func (system) MakeProfile(name string) error { return win32.MakeProfile(name, "agent-mcp sandbox") }
 
-func (real) ProfileSID(name string) (sid, error) {
+func (system) ProfileSID(name string) (sid, error) {
 	s, err := win32.ProfileSID(name)
 	return sid(s), err
 }
-func (real) ProfileDir(who sid) (string, error) { return win32.ProfileDir(string(who)) }
+func (system) ProfileDir(who sid) (string, error) { return win32.ProfileDir(string(who)) }
 
 // profileKeys is where the registry keeps what AppContainer programs of a user store.
 const profileKeys = `Software\Classes\Local Settings\Software\Microsoft\Windows\CurrentVersion\AppContainer\Storage\`
 
-func (real) EmptyProfileKey(name string) error {
+func (system) EmptyProfileKey(name string) error {
 	return win32.EmptyKey(profileKeys + strings.ToLower(name))
 }
 
 // states of a service (winsvc.h).
 var states = map[uint32]string{1: "stopped", 2: "start pending", 3: "stop pending", 4: running, 5: "continue pending", 6: "pause pending", 7: "paused"}
 
-func (real) Self() (self, error) {
+func (system) Self() (self, error) {
 	s, err := win32.About()
 	if err != nil {
 		return self{}, err

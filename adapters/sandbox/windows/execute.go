@@ -131,7 +131,6 @@ func (m *machine) closeProcess(p process) {
 type job struct {
 	m         *machine
 	job, port handle
-	empty     bool // the port said so
 	events    sync.WaitGroup
 }
 

@@ -173,9 +173,7 @@ func (w *world) child(dir *node, name string, isDir bool) *node {
 		return n
 	}
 	n := w.node(name, isDir, dir.volume)
-	for _, a := range handDown(dir.list.Aces, isDir) {
-		n.list.Aces = append(n.list.Aces, a)
-	}
+	n.list.Aces = append(n.list.Aces, handDown(dir.list.Aces, isDir)...)
 	n.parent = dir
 	dir.kids[winpath.Fold(name)] = n
 	return n

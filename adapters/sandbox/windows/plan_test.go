@@ -25,8 +25,8 @@ const (
 	rwxd = rights.All
 	r_   = rights.Read
 
-	pkg sid = "S-1-15-2-7-7-7"
-	tmp     = `C:\agent\runs\t`
+	pkg sid    = "S-1-15-2-7-7-7"
+	tmp string = `C:\agent\runs\t`
 )
 
 func root(path string, set rights.Set) rights.Root { return rights.Root{Path: path, Rights: set} }
@@ -260,7 +260,7 @@ var policies = []struct {
 	}},
 	{name: "entry in no root", spec: func() sandbox.Spec {
 		s := testSpec(root(`C:\work`, r_))
-		s.Entry.Path = `C:\other\x.exe`
+		s.Entry.Path = `C:\elsewhere\x.exe`
 		return s
 	}},
 	{name: "argument with a line end for cmd", spec: func() sandbox.Spec {

@@ -35,7 +35,7 @@ func TestPreflight_NamesWhatIsMissing(t *testing.T) {
 		{"arm", func(w *world) { w.self.Arch = "arm64" }, []fault.Code{sandbox.CodeArchitecture}},
 		{"all of it", func(w *world) { w.self.Admin, w.self.Filtering, w.self.Build = false, "disabled", 1 }, []fault.Code{CodeOldWindows, CodeNotAdministrator, CodeFilterService}},
 		{"probe exits otherwise", func(w *world) { w.probe = &does{code: 0xc0000142} }, []fault.Code{CodeProbe}},
-		{"probe does not start", func(w *world) { w.probe = &does{refused: errors.New("Access is denied.")} }, []fault.Code{CodeProbe}},
+		{"probe does not start", func(w *world) { w.probe = &does{refused: errors.New("access is denied")} }, []fault.Code{CodeProbe}},
 		{"probe is not confined", func(w *world) { w.probe = &does{facts: func(t *tokenFacts) { t.LowBox = 3 }} }, []fault.Code{CodeProbe}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

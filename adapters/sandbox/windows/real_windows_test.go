@@ -28,7 +28,7 @@ func placeOnDisk(t *testing.T) string {
 	dir := filepath.Join(base, "agent-mcp-"+newName())
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	t.Cleanup(func() {
-		m := &machine{api: real{}}
+		m := &machine{api: system{}}
 		assert.NoError(t, m.removePath(context.Background(), dir))
 		_, err := os.Lstat(dir)
 		assert.ErrorIs(t, err, fs.ErrNotExist)
@@ -38,9 +38,9 @@ func placeOnDisk(t *testing.T) string {
 
 func open(t *testing.T, path string, to purpose) handle {
 	t.Helper()
-	h, err := real{}.Open(path, to)
+	h, err := system{}.Open(path, to)
 	require.NoError(t, err, path)
-	t.Cleanup(func() { _ = real{}.Close(h) })
+	t.Cleanup(func() { _ = system{}.Close(h) })
 	return h
 }
 
@@ -51,27 +51,27 @@ func TestReal_Paths(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("MZ content"), 0o600))
 	for _, asked := range []string{path, strings.ToUpper(path)} {
 		h := open(t, asked, toRead)
-		s, err := real{}.Status(h)
+		s, err := system{}.Status(h)
 		require.NoError(t, err)
 		assert.False(t, s.Dir || s.Link)
-		at, err := real{}.Where(h)
+		at, err := system{}.Where(h)
 		require.NoError(t, err)
 		assert.Equal(t, winpath.None, winpath.Agree(asked, at.Final), at.Final)
-		magic, sum, err := digest(real{}.Reader(h))
+		magic, sum, err := digest(system{}.Reader(h))
 		require.NoError(t, err)
 		assert.Equal(t, "MZ", magic)
 		assert.Len(t, sum, 64)
 	}
-	_, err := real{}.Open(filepath.Join(dir, "missing"), toLook)
+	_, err := system{}.Open(filepath.Join(dir, "missing"), toLook)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = real{}.Open(path+".", toLook)
+	_, err = system{}.Open(path+".", toLook)
 	require.Error(t, err, "no name is read as another: the trailing dot counts")
-	_, err = real{}.Open(filepath.Join(dir, "NUL"), toLook)
+	_, err = system{}.Open(filepath.Join(dir, "NUL"), toLook)
 	require.ErrorIs(t, err, fs.ErrNotExist, "nor is this the device")
 	same := open(t, strings.ToLower(path), toLook)
-	a, err := real{}.Status(same)
+	a, err := system{}.Status(same)
 	require.NoError(t, err)
-	b, err := real{}.Status(open(t, path, toLook))
+	b, err := system{}.Status(open(t, path, toLook))
 	require.NoError(t, err)
 	assert.Equal(t, a.ID, b.ID)
 	assert.NotEqual(t, strings.Repeat("0", 32), a.ID.File)
@@ -88,29 +88,29 @@ func TestReal_ListsAndRemoves(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "deep", "er"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "deep", "er", "read only"), nil, 0o400))
 	h := open(t, dir, toWalk)
-	got, err := real{}.List(h)
+	got, err := system{}.List(h)
 	require.NoError(t, err)
 	want = append(want, "deep")
 	slices.Sort(got)
 	slices.Sort(want)
 	assert.Equal(t, want, got)
-	child, err := real{}.OpenChild(h, "DEEP", toWalk)
+	child, err := system{}.OpenChild(h, "DEEP", toWalk)
 	require.NoError(t, err)
-	defer func() { _ = real{}.Close(child) }()
-	again, err := real{}.OpenChild(child, "", toWalk)
+	defer func() { _ = system{}.Close(child) }()
+	again, err := system{}.OpenChild(child, "", toWalk)
 	require.NoError(t, err)
-	defer func() { _ = real{}.Close(again) }()
-	got, err = real{}.List(again)
+	defer func() { _ = system{}.Close(again) }()
+	got, err = system{}.List(again)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"er"}, got)
-	_, err = real{}.OpenChild(h, "nothing", toLook)
+	_, err = system{}.OpenChild(h, "nothing", toLook)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
 // A descriptor of the system's can be read, and an object has an owner.
 func TestReal_Security(t *testing.T) {
 	dir := placeOnDisk(t)
-	m := &machine{api: real{}}
+	m := &machine{api: system{}}
 	d, err := m.list(open(t, dir, toLook))
 	require.NoError(t, err)
 	assert.NotEmpty(t, d.Owner)
@@ -126,23 +126,23 @@ func TestReal_HoldsWhatItHashed(t *testing.T) {
 	dir := placeOnDisk(t)
 	path := filepath.Join(dir, "x.exe")
 	require.NoError(t, os.WriteFile(path, []byte("MZ"), 0o600))
-	h, err := real{}.Open(path, toRead)
+	h, err := system{}.Open(path, toRead)
 	require.NoError(t, err)
 	require.Error(t, os.WriteFile(path, []byte("MZ other"), 0o600))
 	require.Error(t, os.Rename(path, path+"2"))
 	require.Error(t, os.Remove(path))
-	require.NoError(t, real{}.Close(h))
+	require.NoError(t, system{}.Close(h))
 	require.NoError(t, os.WriteFile(path, []byte("MZ other"), 0o600))
-	pinned, err := real{}.Open(dir, toHold)
+	pinned, err := system{}.Open(dir, toHold)
 	require.NoError(t, err)
 	require.Error(t, os.Rename(dir, dir+"2"))
-	require.NoError(t, real{}.Close(pinned))
+	require.NoError(t, system{}.Close(pinned))
 }
 
 func TestReal_Pipes(t *testing.T) {
-	ours, theirs, err := real{}.Pipe(false)
+	ours, theirs, err := system{}.Pipe(false)
 	require.NoError(t, err)
-	in, out := real{}.Stream(ours), real{}.Stream(theirs)
+	in, out := system{}.Stream(ours), system{}.Stream(theirs)
 	go func() {
 		_, _ = out.Write(bytes.Repeat([]byte("x"), 100_000))
 		_ = out.Close()
@@ -151,22 +151,22 @@ func TestReal_Pipes(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, got, 100_000)
 	require.NoError(t, in.Close())
-	h, err := real{}.OpenNull()
+	h, err := system{}.OpenNull()
 	require.NoError(t, err)
-	require.NoError(t, real{}.Close(h))
+	require.NoError(t, system{}.Close(h))
 }
 
 // RES-01, PRC-08: a job can be made and bounded, and its port says when it is empty.
 func TestReal_Job(t *testing.T) {
-	m := &machine{api: real{}}
+	m := &machine{api: system{}}
 	h := testHost()
 	j, err := m.newJob(limitsOf(testSpec().Limits, h))
 	require.NoError(t, err)
 	defer j.close()
-	now, ever, err := real{}.JobProcesses(j.job)
+	now, ever, err := system{}.JobProcesses(j.job)
 	require.NoError(t, err)
 	assert.Zero(t, now+ever)
-	_, ok, err := real{}.NextEvent(j.port, time.Millisecond)
+	_, ok, err := system{}.NextEvent(j.port, time.Millisecond)
 	require.NoError(t, err)
 	assert.False(t, ok)
 	require.NoError(t, j.end())
@@ -174,17 +174,17 @@ func TestReal_Job(t *testing.T) {
 
 func TestReal_Claim(t *testing.T) {
 	name := "agent-mcp-test-" + newName()
-	h, ok, err := real{}.Claim(name)
+	h, ok, err := system{}.Claim(name)
 	require.NoError(t, err)
 	require.True(t, ok)
-	_, ok, err = real{}.Claim(name)
+	_, ok, err = system{}.Claim(name)
 	require.NoError(t, err)
 	assert.False(t, ok)
-	require.NoError(t, real{}.Close(h))
-	h, ok, err = real{}.Claim(name)
+	require.NoError(t, system{}.Close(h))
+	h, ok, err = system{}.Claim(name)
 	require.NoError(t, err)
 	assert.True(t, ok)
-	require.NoError(t, real{}.Close(h))
+	require.NoError(t, system{}.Close(h))
 }
 
 // OBS-01: whatever this host gives, preflight answers, and leaves nothing.
@@ -201,8 +201,8 @@ func TestReal_Preflight(t *testing.T) {
 
 // PRC-07, PRC-08: the real start of a confined program, with every attribute.
 func TestReal_Start(t *testing.T) {
-	m := &machine{api: real{}}
-	s, err := real{}.Self()
+	m := &machine{api: system{}}
+	s, err := system{}.Self()
 	require.NoError(t, err)
 	name := profileName(s.User)
 	h := host{Profile: name, Package: packageSID(name), User: s.User, SystemRoot: s.SystemRoot, Processors: "1"}

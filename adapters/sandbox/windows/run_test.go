@@ -139,7 +139,7 @@ func TestRun_JudgesTheEntry(t *testing.T) {
 			s.Entry.Path = `C:\Program Files\WindowsApps\pwsh_7\pwsh.exe`
 		}, CodeStoreApp},
 		{"refused by the system", func(w *world, _ *sandbox.Spec) {
-			w.does = func(*world, startOrder) does { return does{refused: errors.New("Access is denied.")} }
+			w.does = func(*world, startOrder) does { return does{refused: errors.New("access is denied")} }
 		}, sandbox.CodeEntryFailed},
 		{"not confined", func(w *world, _ *sandbox.Spec) {
 			w.does = func(*world, startOrder) does { return does{facts: func(t *tokenFacts) { t.Admin = true }} }

@@ -36,7 +36,7 @@ func (onDisk) TempDir(t testing.TB) string {
 	dir := filepath.Join(base, "agent-mcp-suite-"+newName())
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	t.Cleanup(func() {
-		m := &machine{api: real{}}
+		m := &machine{api: system{}}
 		require.NoError(t, m.removePath(context.Background(), dir))
 	})
 	return dir

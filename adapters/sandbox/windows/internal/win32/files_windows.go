@@ -97,7 +97,7 @@ type attributeTag struct{ attributes, tag uint32 }
 // Stat reads identity and attributes. On file systems without 128-bit identities the short one is used.
 func Stat(h uintptr) (s Status, err error) {
 	var tag attributeTag
-	if err = information(h, windows.FileAttributeTagInfo, unsafe.Pointer(&tag), unsafe.Sizeof(tag)); err != nil {
+	if err := information(h, windows.FileAttributeTagInfo, unsafe.Pointer(&tag), unsafe.Sizeof(tag)); err != nil {
 		return s, err
 	}
 	s.Attributes, s.Tag = tag.attributes, tag.tag
@@ -107,7 +107,7 @@ func Stat(h uintptr) (s Status, err error) {
 		return s, nil
 	}
 	var short windows.ByHandleFileInformation
-	if err = windows.GetFileInformationByHandle(Handle(h), &short); err != nil {
+	if err := windows.GetFileInformationByHandle(Handle(h), &short); err != nil {
 		return s, err
 	}
 	s.Volume = uint64(short.VolumeSerialNumber)
@@ -240,7 +240,7 @@ func Stream(h uintptr) io.ReadWriteCloser {
 // Pipe makes an anonymous pipe. The program's end can be inherited, ours cannot.
 func Pipe(write bool) (ours, theirs uintptr, err error) {
 	var r, w Handle
-	if err = windows.CreatePipe(&r, &w, nil, 0); err != nil {
+	if err := windows.CreatePipe(&r, &w, nil, 0); err != nil {
 		return 0, 0, err
 	}
 	mine, its := r, w

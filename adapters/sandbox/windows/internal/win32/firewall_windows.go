@@ -143,10 +143,14 @@ func OpenEngine(dynamic bool) (h uintptr, err error) {
 // CloseEngine ends a session.
 func CloseEngine(h uintptr) error { return call(procEngineClose, h) }
 
-// Begin, Commit and Abort are a transaction's.
-func Begin(h uintptr) error  { return call(procTransactionBegin, h, 0) }
+// Begin begins a transaction.
+func Begin(h uintptr) error { return call(procTransactionBegin, h, 0) }
+
+// Commit ends a transaction and makes it count.
 func Commit(h uintptr) error { return call(procTransactionCommit, h) }
-func Abort(h uintptr) error  { return call(procTransactionAbort, h) }
+
+// Abort ends a transaction and drops it.
+func Abort(h uintptr) error { return call(procTransactionAbort, h) }
 
 // AddSubLayer adds a sublayer.
 func AddSubLayer(engine uintptr, key string, weight uint16) error {

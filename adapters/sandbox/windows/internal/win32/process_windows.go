@@ -60,7 +60,7 @@ func NextEvent(port uintptr, wait time.Duration) (message uint32, ok bool, err e
 	var key uintptr
 	var o *windows.Overlapped
 	err = windows.GetQueuedCompletionStatus(Handle(port), &message, &key, &o, uint32(wait/time.Millisecond))
-	if errors.Is(err, windows.Errno(windows.WAIT_TIMEOUT)) {
+	if errors.Is(err, windows.WAIT_TIMEOUT) {
 		return 0, false, nil
 	}
 	return message, err == nil, err

@@ -27,7 +27,7 @@ const (
 // Inspect reads the token of a process, and whether it is in a job.
 func Inspect(process, job uintptr) (t Token, err error) {
 	var token windows.Token
-	if err = windows.OpenProcessToken(Handle(process), windows.TOKEN_QUERY|windows.TOKEN_DUPLICATE, &token); err != nil {
+	if err := windows.OpenProcessToken(Handle(process), windows.TOKEN_QUERY|windows.TOKEN_DUPLICATE, &token); err != nil {
 		return t, err
 	}
 	defer func() { _ = token.Close() }()
