@@ -114,7 +114,7 @@ func newWorld(t *testing.T, lang string, steps ...scripted.Step) *world {
 	return w
 }
 
-func newWorldWith(t *testing.T, lang string, m model.Model, queued int, bend ...func(*engine.Deps)) *world {
+func newWorldWith(t *testing.T, lang string, m model.Model, queued int, bend ...func(*engine.Config, *engine.Deps)) *world {
 	t.Helper()
 	cat, err := goi18n.New(goi18n.Options{Tag: lang, Builtin: locales.FS})
 	require.NoError(t, err)
@@ -128,17 +128,18 @@ func newWorldWith(t *testing.T, lang string, m model.Model, queued int, bend ...
 		Turn:  turnmem.New(), Clock: system.New(), Ident: random.New(), Trace: w.trace, Catalog: cat,
 		Audit: auditor.New(w.ledger, "test", ""), Reports: w.report,
 	}
-	for _, f := range bend {
-		f(&deps)
-	}
-	w.Engine = engine.New(engine.Config{
+	cfg := engine.Config{
 		Agent:  agent.Settings{Model: "m", MaxIterations: 32, Workspace: "/project"},
 		Layers: prompt.Layers{Runtime: prompt.Runtime{Workspace: "/project", Language: lang, Network: "none"}},
 		Tools:  tool.Definitions(tool.Config{Aliases: []string{"sh"}}),
 		Limits: session.Limits{MaxQueued: queued, KeepFinished: 50},
 		Vision: engine.Vision{MaxImages: 4, MaxImageBytes: 64, MaxTotalBytes: 128},
 		LLMLog: true,
-	}, deps)
+	}
+	for _, f := range bend {
+		f(&cfg, &deps)
+	}
+	w.Engine = engine.New(cfg, deps)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -219,7 +220,7 @@ func TestEngine_EvidenceMustBeOnRecord(t *testing.T) {
 		{When: act, Reply: scripted.Use(scripted.Tool("write_file", map[string]any{"path": "a.txt", "content": "hi"}))},
 		{When: act, Reply: scripted.Say("a.txt now says hi.")},
 	}})
-	w := newWorldWith(t, "en", m, 2, func(d *engine.Deps) { d.Audit = noEvidence{auditor.New(ledgermem.New(), "test", "")} })
+	w := newWorldWith(t, "en", m, 2, func(_ *engine.Config, d *engine.Deps) { d.Audit = noEvidence{auditor.New(ledgermem.New(), "test", "")} })
 	st := w.run(t, service.RunRequest{Request: "write hi into a.txt"})
 	require.Equal(t, service.Cancelled, st.State, st.Text)
 	require.Equal(t, "ledger.failed", st.ErrorCode)

@@ -134,7 +134,7 @@ func (t *task) began(ctx context.Context, start session.Start) (agent.Began, err
 		if len(start.Images) > 0 && !info.Has("vision") {
 			return agent.Began{}, fault.New(model.CodeNoVision, "model", s.Model)
 		}
-		s.ContextTokens = t.context(info.ContextLength)
+		s.ContextTokens, s.MayCut = t.context(info.ContextLength), !info.Refuses
 	}
 	return agent.Began{
 		TaskID: start.TaskID, Request: start.Request, Images: start.Images,

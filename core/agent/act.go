@@ -99,7 +99,7 @@ func (m *machine) calls(text string, msg model.Message) {
 	}
 	shown := model.Message{Role: model.Assistant, Content: text, Thinking: msg.Thinking}
 	for i, p := range m.pending {
-		args := guard.Shortened(msg.ToolCalls[i].Arguments, m.resultRunes())
+		args := guard.Shortened(msg.ToolCalls[i].Arguments, m.resultWeight())
 		shown.ToolCalls = append(shown.ToolCalls, model.ToolCall{ID: p.ID, Name: p.Name, Arguments: args})
 	}
 	m.conv = push(m.conv, shown)
@@ -254,7 +254,7 @@ func (m *machine) result(p *pending, r tool.Result) Cause {
 	if text == "" {
 		text = "done"
 	}
-	p.Answer = prompt.Data(string(p.Call.Name), prompt.Clip(text, m.resultRunes()))
+	p.Answer = prompt.Data(string(p.Call.Name), prompt.Fit(text, m.resultWeight()))
 	if r.Fault != nil {
 		m.trouble = r.Fault
 	} else if p.Call.Name.Mutates() {
@@ -289,10 +289,10 @@ func subject(c tool.Call) string {
 	return prompt.Short(s, 200)
 }
 
-// resultRunes is how much of one result enters the conversation; it shrinks with the context, and with the number of
+// resultWeight is how much of one result (prompt.Weight) enters the conversation; it shrinks with the context, and with the number of
 // results that arrive together (AGT-09).
-func (m *machine) resultRunes() int {
-	room := m.scale.Runes(m.setup.Settings.ContextTokens)
+func (m *machine) resultWeight() int {
+	room := m.scale.Quarters(m.setup.Settings.ContextTokens)
 	return max(min(room/6, room/3/max(len(m.pending), 1)), 400)
 }
 

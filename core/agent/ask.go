@@ -112,19 +112,17 @@ func (m *machine) replied(r model.Reply) {
 	m.spend(r)
 	text := guard.Spoken(r.Message.Content)
 	switch {
-	case m.truncated(r.Usage):
-		m.note(Note{Kind: NoteTruncated, Input: r.Usage.PromptTokens})
-		m.overflow(phase)
+	case m.lost(phase, r.Usage):
 		return
 	case r.DoneReason == "length" && phase != PhaseSummary && !m.work.Wrap:
 		m.cut(phase, r)
 		return
 	}
-	if len(m.setup.Images) == 0 { // what an image costs is not known
+	if len(m.setup.Images) == 0 && phase != PhaseSummary { // what an image costs is not known, and a transcript is another kind of text
 		m.scale = m.scale.Calibrate(m.want.Raw, r.Usage.PromptTokens)
 	}
 	if phase == PhaseAct {
-		m.seen = seen{m.epoch, r.Usage.PromptTokens}
+		m.seen = seen{m.epoch, r.Usage.PromptTokens, m.want.Raw}
 	}
 	m.raised = false
 	switch phase {
@@ -136,14 +134,6 @@ func (m *machine) replied(r model.Reply) {
 		m.summaryReply(text, r)
 	case PhaseFinish:
 		m.finishReply(text, r)
-	}
-}
-
-// clip takes a smaller context into account from now on: what was sent may have been cut to it already.
-func (m *machine) clip(tokens int) {
-	if tokens > 0 && tokens < m.setup.Settings.ContextTokens {
-		m.setup.Settings.ContextTokens = max(tokens, minContext)
-		m.note(Note{Kind: NoteContext, Count: tokens})
 	}
 }
 
@@ -172,36 +162,6 @@ func (m *machine) spend(r model.Reply) {
 	}
 	m.work.Spent += out + grown
 	m.work.LastIn, m.work.LastOut = in, out
-}
-
-// truncated recognises a prompt of which the server dropped a part without a word: a count at the context's limit, near
-// its half when much more was sent, or below what an earlier, shorter version took.
-func (m *machine) truncated(u model.Usage) bool {
-	ctx, n := m.setup.Settings.ContextTokens, u.PromptTokens
-	if !u.PromptPresent || n <= 0 {
-		return false
-	}
-	half := n-ctx/2 <= ctx/32 && ctx/2-n <= ctx/32 && m.want.Estimate > ctx*3/4
-	shorter := m.want.Phase == PhaseAct && m.seen.Epoch == m.epoch && n < m.seen.Count && max(m.seen.Count, m.want.Estimate) >= ctx/2
-	return n >= ctx || half || shorter
-}
-
-// overflow summarises and asks once more; without anything to summarise the Task can not go on.
-func (m *machine) overflow(phase Phase) {
-	if m.failure(Cause{Code: CauseContext}, "") {
-		return
-	}
-	m.epoch++
-	switch {
-	case phase == PhaseSummary:
-		m.summarized("")
-	case m.canSummarize():
-		m.summarize(phase)
-	case m.shrink():
-		m.ask(phase)
-	default:
-		m.stop(phase, fault.New(CodeContext, "tokens", m.want.Estimate, "limit", m.setup.Settings.ContextTokens))
-	}
 }
 
 // cut handles done_reason length: what was cut is never read as complete. A full context is summarised; else the cap is

@@ -36,6 +36,7 @@ type Settings struct {
 	SameFailureLimit int     // 5 (AGT-03)
 	MaxReplans       int     // 3 (AGT-08); negative = none allowed
 	SummarizeAt      float64 // share of the context; 0.8 (SES-05)
+	MayCut           bool    // the server is not known to refuse a prompt that is too long: it may cut it without a word
 	Workspace        string  // host path that relative paths in a plan are below
 	Mounts           []Mount // further places that a plan may name
 }

@@ -218,7 +218,7 @@ func TestStep_SilentTruncationIsNoticed(t *testing.T) {
 		b.Settings.Options.NumCtx, b.Settings.SummarizeAt, b.Tools = &ctx, 0.95, b.Tools[:2]
 		return long(start(t, b).says(plan("t1: read | none")))
 	}
-	for _, count := range []int{4096, 1900, 2195} { // at the limit; near its half; below the turn before
+	for _, count := range []int{4096, 1900, 2195} { // at the limit; below the turn before
 		r := task()
 		require.Equal(t, agent.PhaseAct, r.ask().Phase)
 		r.reply(model.Reply{Message: model.Message{Content: "All is read."}, Usage: model.Usage{PromptTokens: count, OutputTokens: 5, PromptPresent: true, OutputPresent: true}})
@@ -231,12 +231,73 @@ func TestStep_SilentTruncationIsNoticed(t *testing.T) {
 	ctx := 4096
 	b.Settings.Options.NumCtx = &ctx
 	first := start(t, b)
-	first.reply(model.Reply{Message: model.Message{Content: plan("t1: a | none")}, Usage: model.Usage{PromptTokens: 2049, PromptPresent: true}})
+	first.reply(model.Reply{Message: model.Message{Content: plan("t1: a | none")}, Usage: model.Usage{PromptTokens: 2050, PromptPresent: true}})
+	require.Empty(t, first.notes(agent.NoteTruncated))
+	first.reply(model.Reply{Message: model.Message{Content: plan("t1: a | none")}, Usage: model.Usage{PromptTokens: 2050, PromptPresent: true}})
 	require.Len(t, first.notes(agent.NoteTruncated), 1)
 	first.failed(agent.CodeContext)
 	r := task()
 	r.reply(model.Reply{Message: model.Message{Content: "All is read."}, Usage: model.Usage{PromptTokens: 2600, OutputTokens: 5, PromptPresent: true, OutputPresent: true}})
 	require.Equal(t, service.Completed, r.done().State)
+	r = started(t) // where a cut would end, by chance: it is asked again, and the count grows
+	for _, count := range []int{2052, 2071} {
+		require.Equal(t, agent.PhaseAct, r.ask().Phase)
+		r.reply(model.Reply{Message: model.Message{Content: "All is read."}, Usage: model.Usage{PromptTokens: count, OutputTokens: 5, PromptPresent: true, OutputPresent: true}})
+	}
+	require.Empty(t, r.notes(agent.NoteTruncated))
+	require.Equal(t, service.Completed, r.done().State)
+}
+
+func started(t *testing.T) *run {
+	b := began("x")
+	ctx := 4096
+	b.Settings.Options.NumCtx = &ctx
+	return start(t, b).says(plan("t1: read | none"))
+}
+
+// A prompt far denser than estimated that ends close to the limit may have lost its front: the reply is not acted upon, and the count, which
+// is the least it can be, is learned from.
+func TestStep_ACrowdedPromptIsSummarised(t *testing.T) {
+	usage := func(n int) model.Usage {
+		return model.Usage{PromptTokens: n, OutputTokens: 5, PromptPresent: true, OutputPresent: true}
+	}
+	reads := func(r *run, n int, path string) {
+		r.reply(model.Reply{Message: model.Message{ToolCalls: []model.ToolCall{call("read_file", `{"path":"`+path+`"}`)}}, Usage: usage(n)})
+	}
+	for name, c := range map[string]struct {
+		count  int
+		mayCut bool
+		lost   bool
+	}{
+		"as estimated":                   {2150, false, false},
+		"dense, far from the limit":      {2600, false, false},
+		"dense, near it":                 {3300, false, true},
+		"near it as estimated":           {2760, false, false},
+		"near it, an old server":         {2760, true, true},
+		"far from it, and an old server": {2300, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := began("x")
+			ctx := 4096
+			b.Settings.Options.NumCtx, b.Settings.SummarizeAt, b.Settings.MayCut, b.Tools = &ctx, 0.95, c.mayCut, b.Tools[:2]
+			r := start(t, b).says(plan("t1: read | none"))
+			reads(r, 1000, "a")
+			r.observe(tool.Result{Text: strings.Repeat("word ", 450)})
+			reads(r, 1600, "b")
+			r.observe(tool.Result{Text: strings.Repeat("word ", 450)})
+			if c.count == 2760 { // so much was estimated
+				reads(r, 2200, "c")
+				r.observe(tool.Result{Text: strings.Repeat("word ", 450)})
+			}
+			reads(r, c.count, "keep")
+			require.Equal(t, c.lost, len(r.notes(agent.NoteTruncated)) == 1)
+			if !c.lost {
+				require.Len(t, r.act().Calls, 1)
+				return
+			}
+			require.Equal(t, agent.PhaseSummary, r.ask().Phase)
+		})
+	}
 }
 
 func TestStep_ContextOverflow(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/core/plan"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
@@ -164,13 +163,13 @@ const (
 )
 
 func (m *machine) bodyTokens(s prompt.LoadedSkill) int {
-	return m.scale.Apply((utf8.RuneCountInString(s.Body) + 3) / 4)
+	return m.scale.Apply((prompt.Weight(s.Body) + 3) / 4)
 }
 
 // discover keeps the list of skills small beside the context; it is paid in every call.
 func (m *machine) discover() {
 	run := &m.setup.Prompt.Runtime
-	list, cut := prompt.Discovery(run.Skills, m.scale.Runes(m.setup.Settings.ContextTokens/skillShare))
+	list, cut := prompt.Discovery(run.Skills, m.scale.Quarters(m.setup.Settings.ContextTokens/skillShare))
 	if run.Skills = list; cut >= 0 {
 		m.note(Note{Kind: NoteSkillsCut, Count: cut})
 	}

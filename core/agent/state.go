@@ -57,6 +57,7 @@ type State struct {
 	loaded     []prompt.LoadedSkill
 	scale      prompt.Scale
 	seen       seen
+	probed     probe
 	epoch      int // grows whenever the conversation stops being a longer version of itself
 	raised     bool
 	thinkOff   bool
@@ -144,8 +145,8 @@ type file struct {
 	Away bool // Gone by a move
 }
 
-// seen is the greatest prompt count of the conversation as it grows.
-type seen struct{ Epoch, Count int }
+// seen is the last prompt count of the conversation as it grows, and what it was estimated at.
+type seen struct{ Epoch, Count, Raw int }
 
 // Conversation is the conversation as it stands, without the system message. It never holds an unanswered call once the
 // Task is over.
@@ -187,6 +188,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Loaded    []string
 		Scale     prompt.Scale
 		Seen      seen
+		Probed    probe
 		Epoch     int
 		Raised    bool
 		ThinkOff  bool
@@ -205,7 +207,7 @@ func (s State) MarshalJSON() ([]byte, error) {
 	}
 	v := view{
 		s.state, s.want, s.Snapshot(), s.conv, s.requestAt, s.digest, s.overspent, s.side, s.askedBack, s.pending, s.work, s.counts, s.steps, s.good, s.denied, s.files,
-		s.results, nil, s.scale, s.seen, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.made, s.looked, s.reminded, s.retongued, s.base, s.blind, s.absent, s.said, s.outcome,
+		s.results, nil, s.scale, s.seen, s.probed, s.epoch, s.raised, s.thinkOff, s.resume, s.finishes, s.names, s.made, s.looked, s.reminded, s.retongued, s.base, s.blind, s.absent, s.said, s.outcome,
 	}
 	for _, l := range s.loaded {
 		v.Loaded = append(v.Loaded, l.Name)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/core/guard"
 	"github.com/agent-mcp/agent-mcp/core/prompt"
@@ -14,9 +13,10 @@ import (
 
 // What a summary leaves as it is.
 const (
-	keptWords = 12  // of the user's earlier messages …
-	wordRunes = 500 // … so many runes each (SES-06: the user's constraints)
-	leastClip = 400 // runes; a result is not shrunk below
+	keptWords  = 12  // of the user's earlier messages …
+	wordWeight = 600 // … so much of each, and what sets a limit in it besides (SES-06)
+	wordShare  = 6   // divisor of the context: what they may take together before all but the limits goes
+	leastClip  = 400 // prompt.Weight; a result is not shrunk below
 )
 
 // tailAt is where the part begins that a summary leaves alone: at most a quarter of the context, at least the last message
@@ -80,7 +80,7 @@ func (m *machine) transcript() string {
 			fmt.Fprintf(&b, "called %s %s\n", t.Name, prompt.Short(string(t.Arguments), 300))
 		}
 	}
-	return prompt.Clip(b.String(), m.scale.Runes(m.setup.Settings.ContextTokens)*2/5)
+	return prompt.Fit(b.String(), m.scale.Quarters(m.setup.Settings.ContextTokens)*2/5)
 }
 
 // summaryReply takes the summary; what is no use as one is replaced by the clipped transcript.
@@ -95,7 +95,7 @@ func (m *machine) summaryReply(text string, r model.Reply) {
 // security decisions, observed results (SES-06), and loaded skills, which are not part of the conversation.
 func (m *machine) summarized(text string) {
 	if text == "" {
-		text = prompt.Clip(m.transcript(), m.scale.Runes(m.setup.Settings.ContextTokens)/10)
+		text = prompt.Fit(m.transcript(), m.scale.Quarters(m.setup.Settings.ContextTokens)/10)
 	}
 	at := m.tailAt()
 	next := []model.Message{{Role: model.User, Content: prompt.Summary(text, m.kept())}}
@@ -114,22 +114,52 @@ func (m *machine) summarized(text string) {
 	m.ask(m.resume)
 }
 
-// words are the user's own messages of the older part.
+// words are the user's own messages of the older part, shortened. What sets a limit or a rule in them is never left out (SES-06): where
+// there is too much of everything else, it alone stays; where it alone is too much, the Task ends for want of context.
 func (m *machine) words(at int) []model.Message {
-	var out []model.Message
+	var said []string
 	for i, c := range m.conv[:at] {
 		if c.Role == model.User && i != m.requestAt && !strings.HasPrefix(c.Content, prompt.Note) {
-			out = append(out, model.Message{Role: model.User, Content: prompt.Clip(c.Content, wordRunes)})
+			said = append(said, gist(c.Content))
 		}
 	}
-	for len(out) > keptWords { // the oldest go first, but never what sets a limit (SES-06)
-		i := slices.IndexFunc(out, func(c model.Message) bool { return !guard.Constrains(c.Content) })
-		if i < 0 || i >= len(out)-keptWords {
+	for len(said) > keptWords { // the oldest go first
+		i := slices.IndexFunc(said, func(s string) bool { return !guard.Constrains(s) })
+		if i < 0 || i >= len(said)-keptWords {
 			break
 		}
-		out = slices.Delete(out, i, i+1)
+		said = slices.Delete(said, i, i+1)
+	}
+	room := m.scale.Quarters(m.setup.Settings.ContextTokens / wordShare)
+	for i := 0; i < len(said) && prompt.Weight(strings.Join(said, "")) > room; i++ {
+		said[i] = strings.Join(guard.Limits(said[i]), "\n")
+	}
+	var out []model.Message
+	for i, s := range said {
+		if s != "" && !slices.Contains(said[i+1:], s) {
+			out = append(out, model.Message{Role: model.User, Content: s})
+		}
 	}
 	return out
+}
+
+// gist is what stays of a long message: its beginning, and every sentence that sets a limit. The gist of a gist is the same.
+func gist(text string) string {
+	if prompt.Weight(text) <= wordWeight {
+		return text
+	}
+	limits := guard.Limits(text)
+	rest := strings.Join(limits, "\n")
+	room := wordWeight - prompt.Weight(rest) - 16
+	if room < wordWeight/4 {
+		return rest
+	}
+	begin := []rune(text)
+	begin = begin[:min(len(begin), room)]
+	for prompt.Weight(string(begin)) > room {
+		begin = begin[:len(begin)*9/10]
+	}
+	return strings.TrimSpace(strings.TrimSpace(string(begin)) + " …\n" + rest)
 }
 
 // kept is what the runtime itself knows and no summary may lose.
@@ -156,17 +186,23 @@ func (m *machine) kept() string {
 
 // shrink halves the largest tool result of the conversation; false when none is worth it.
 func (m *machine) shrink() bool {
-	at, most := -1, leastClip*2
-	for i, c := range m.conv {
-		if n := utf8.RuneCountInString(c.Content); c.Role == model.ToolRole && n > most {
-			at, most = i, n
-		}
-	}
+	at := m.largest()
 	if at < 0 {
 		return false
 	}
 	m.conv = slices.Clone(m.conv)
-	m.conv[at].Content = prompt.Clip(m.conv[at].Content, most/2)
+	m.conv[at].Content = prompt.Fit(m.conv[at].Content, prompt.Weight(m.conv[at].Content)/2)
 	m.epoch++
 	return true
+}
+
+// largest is where the largest tool result of the conversation stands, -1 when none is worth shrinking.
+func (m *machine) largest() int {
+	at, most := -1, leastClip*2
+	for i, c := range m.conv {
+		if n := prompt.Weight(c.Content); c.Role == model.ToolRole && n > most {
+			at, most = i, n
+		}
+	}
+	return at
 }

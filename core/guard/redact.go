@@ -39,22 +39,22 @@ func Spoken(s string) string {
 }
 
 // Shortened is what the conversation keeps of a call's arguments: long texts are cut, or one large file that was written
-// would fill the context of every later call (AGT-09). The call itself is made with all of it. The answer is always JSON.
-func Shortened(args json.RawMessage, runes int) json.RawMessage {
+// would fill the context of every later call (AGT-09). limit is a prompt.Weight. The call itself is made with all of it. The answer is always JSON.
+func Shortened(args json.RawMessage, limit int) json.RawMessage {
 	if !json.Valid(args) {
 		return json.RawMessage("{}")
 	}
-	if len(args) <= runes {
+	if prompt.Weight(string(args)) <= limit {
 		return args
 	}
 	var fields map[string]any
 	if json.Unmarshal(args, &fields) == nil {
 		for k, v := range fields {
 			if s, ok := v.(string); ok {
-				fields[k] = prompt.Clip(s, max(runes/2, 200))
+				fields[k] = prompt.Fit(s, max(limit/2, 200))
 			}
 		}
-		if b, err := json.Marshal(fields); err == nil && len(b) <= 4*runes {
+		if b, err := json.Marshal(fields); err == nil && prompt.Weight(string(b)) <= 2*limit {
 			return b
 		}
 	}

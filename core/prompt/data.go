@@ -36,8 +36,36 @@ func Clip(text string, limit int) string {
 	r := []rune(text)
 	head := limit * 2 / 3
 	tail := limit - head
-	return fmt.Sprintf("%s\n[… %d characters left out; read the rest with offset and limit …]\n%s",
-		string(r[:head]), n-limit, string(r[n-tail:]))
+	return string(r[:head]) + leftOut(n-limit) + string(r[n-tail:])
+}
+
+// Fit keeps head and tail of a text of more than a Weight of limit, with a marker that says what is missing (AGT-09). The result has at most
+// that Weight plus the marker.
+func Fit(text string, limit int) string {
+	if limit < 1 || Weight(text) <= limit {
+		return text
+	}
+	head, left := 0, limit*2/3
+	for head < len(text) {
+		_, n := utf8.DecodeRuneInString(text[head:])
+		if left -= Weight(text[head : head+n]); left < 0 {
+			break
+		}
+		head += n
+	}
+	tail := len(text)
+	for left = limit - limit*2/3; tail > head; {
+		_, n := utf8.DecodeLastRuneInString(text[:tail])
+		if left -= Weight(text[tail-n : tail]); left < 0 {
+			break
+		}
+		tail -= n
+	}
+	return text[:head] + leftOut(utf8.RuneCountInString(text[head:tail])) + text[tail:]
+}
+
+func leftOut(runes int) string {
+	return fmt.Sprintf("\n[… %d characters left out; read the rest with offset and limit …]\n", runes)
 }
 
 // Short cuts a text to limit runes for a list.

@@ -13,18 +13,30 @@ import (
 // SKL-03
 func TestDiscovery_FitsTheListAndKeepsEveryName(t *testing.T) {
 	list := []prompt.Skill{{"a", strings.Repeat("x", 10)}, {"b", strings.Repeat("日本語 ", 100)}, {"c", strings.Repeat("y", 1000)}}
-	got, cut := prompt.Discovery(list, 2000)
+	size := func(most int) (n int) {
+		for _, x := range list {
+			text := []rune(strings.TrimSpace(x.Description))
+			n += prompt.Weight(x.Name) + prompt.Weight(string(text[:min(most, len(text))]))
+		}
+		return n
+	}
+	got, cut := prompt.Discovery(list, size(1000))
 	require.Equal(t, list, got)
 	require.Equal(t, -1, cut)
-	for runes, want := range map[int]int{600: 293, 200: 93, 93: 40, 92: 0, 0: 0} {
-		got, cut = prompt.Discovery(list, runes)
-		require.Equal(t, want, cut, runes)
+	for _, limit := range []int{size(1000) - 1, 600, size(40), size(40) - 1, 0} {
+		got, cut = prompt.Discovery(list, limit)
+		if cut > 0 {
+			require.GreaterOrEqual(t, cut, 40)
+			require.LessOrEqual(t, size(cut), limit)
+			require.Greater(t, size(cut+1), limit, "no shorter than need be")
+			require.Equal(t, list[0].Description, got[0].Description, "only long ones are shortened")
+		} else {
+			require.Zero(t, cut)
+			require.Less(t, limit, size(40))
+		}
 		for i := range list {
 			require.Equal(t, list[i].Name, got[i].Name)
-			require.LessOrEqual(t, utf8.RuneCountInString(got[i].Description), max(want+1, 0), "and a mark")
-		}
-		if want > 0 {
-			require.Equal(t, list[0].Description, got[0].Description, "only long ones are shortened")
+			require.LessOrEqual(t, utf8.RuneCountInString(got[i].Description), cut+1, "and a mark")
 		}
 	}
 	none, cut := prompt.Discovery(nil, 0)

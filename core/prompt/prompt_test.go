@@ -2,6 +2,7 @@ package prompt_test
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -131,12 +132,41 @@ func TestEstimate_GrowsWithWhatIsSent(t *testing.T) {
 	require.Equal(t, n+1024, prompt.Estimate(with), "an image costs the same whatever its bytes")
 }
 
+// A language that takes a token a character is not taken for a quarter of that until the first count comes.
+func TestEstimate_WeighsAlphabets(t *testing.T) {
+	of := func(s string) int {
+		return prompt.Estimate(model.Request{Messages: []model.Message{{Role: model.User, Content: s}}}) -
+			prompt.Estimate(model.Request{Messages: []model.Message{{Role: model.User}}})
+	}
+	require.Equal(t, 100, of(strings.Repeat("word", 100)))
+	require.Equal(t, 400, of(strings.Repeat("日本語で", 100)))
+	require.Equal(t, 400, of(strings.Repeat("한국어로", 100)))
+	require.Equal(t, 200, of(strings.Repeat("слов", 100)))
+	require.Equal(t, 4, prompt.Weight("🙂"))
+}
+
+func TestFit_KeepsHeadAndTail(t *testing.T) {
+	for _, text := range []string{"A" + strings.Repeat("x", 5000) + "Z", "始" + strings.Repeat("あ", 5000) + "終", "A" + strings.Repeat("ж", 5000) + "終"} {
+		got := prompt.Fit(text, 800)
+		head, rest, _ := strings.Cut(got, "\n[… ")
+		left, tail, _ := strings.Cut(rest, " characters left out; read the rest with offset and limit …]\n")
+		require.LessOrEqual(t, prompt.Weight(head)+prompt.Weight(tail), 800)
+		require.Greater(t, prompt.Weight(head)+prompt.Weight(tail), 790)
+		require.True(t, strings.HasPrefix(text, head) && strings.HasSuffix(text, tail))
+		n, err := strconv.Atoi(left)
+		require.NoError(t, err)
+		require.Equal(t, utf8.RuneCountInString(text), n+utf8.RuneCountInString(head)+utf8.RuneCountInString(tail))
+	}
+	require.Equal(t, "abc", prompt.Fit("abc", 3))
+	require.Equal(t, "日", prompt.Fit("日", 4))
+}
+
 func TestScale_FollowsTheServersCount(t *testing.T) {
 	var s prompt.Scale
 	require.Equal(t, 100, s.Apply(100))
-	s = s.Calibrate(100, 400) // Japanese
+	s = s.Calibrate(100, 400)
 	require.Equal(t, 400, s.Apply(100))
-	require.Equal(t, 1000, s.Runes(1000))
+	require.Equal(t, 1000, s.Quarters(1000))
 	require.Equal(t, s, s.Calibrate(100, 0))
 	require.Equal(t, s, s.Calibrate(0, 5))
 	require.Equal(t, 70, s.Calibrate(100, 1).Apply(100), "a count without cached tokens is no measure")

@@ -10,34 +10,48 @@ import (
 // imageTokens is what one image is taken to cost.
 const imageTokens = 1024
 
-// Estimate guesses a request's prompt tokens: runes/4 over what is sent (messages, tools, format), images at a flat rate.
+// Estimate guesses a request's prompt tokens by the Weight of what is sent (messages, tools, format), images at a flat rate.
 // It is deterministic and needs no tokenizer; Scale corrects it by what the server really counted.
 func Estimate(r model.Request) int {
-	runes, images := 0, 0
+	n, images := 0, 0
 	for i := range r.Messages {
 		m := &r.Messages[i]
-		runes += 32 + quoted(m.Content) + quoted(m.Thinking) + len(m.ToolName) + len(m.ToolCallID)
+		n += 32 + quoted(m.Content) + quoted(m.Thinking) + len(m.ToolName) + len(m.ToolCallID)
 		for _, c := range m.ToolCalls {
-			runes += 48 + len(c.Name) + len(c.ID) + utf8.RuneCount(c.Arguments)
+			n += 48 + len(c.Name) + len(c.ID) + Weight(string(c.Arguments))
 		}
 		images += len(m.Images)
 	}
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		runes += 64 + len(t.Name) + quoted(t.Description) + utf8.RuneCount(t.Schema)
+		n += 64 + len(t.Name) + quoted(t.Description) + Weight(string(t.Schema))
 	}
-	runes += utf8.RuneCount(r.Format)
-	return (runes+3)/4 + images*imageTokens
+	n += Weight(string(r.Format))
+	return (n+3)/4 + images*imageTokens
 }
 
-// quoted is the number of runes of s inside a JSON string.
+// Weight is what a text is taken to cost, in quarters of a token: one for an ASCII character, two for a letter of another alphabet, four
+// from U+2E80 on (kana, ideographs, hangul, emoji), which vocabularies made mostly from English take one by one.
+func Weight(s string) int {
+	n := len(s)
+	for _, r := range s {
+		switch {
+		case r < utf8.RuneSelf:
+		case r < 0x2e80:
+			n += 2 - utf8.RuneLen(r)
+		default:
+			n += 4 - utf8.RuneLen(r)
+		}
+	}
+	return n
+}
+
+// quoted is the Weight of s inside a JSON string.
 func quoted(s string) int {
-	n := utf8.RuneCountInString(s)
-	return n + strings.Count(s, "\n") + strings.Count(s, `"`) + strings.Count(s, `\`) + strings.Count(s, "\t")
+	return Weight(s) + strings.Count(s, "\n") + strings.Count(s, `"`) + strings.Count(s, `\`) + strings.Count(s, "\t")
 }
 
-// Scale is the ratio of counted to estimated tokens in thousandths; 0 stands for 1000. Japanese text, for example, takes
-// about one token a rune, four times the estimate.
+// Scale is the ratio of counted to estimated tokens in thousandths; 0 stands for 1000.
 type Scale int
 
 // Bounds of a Scale: what lies outside is a miscount, not a language.
@@ -54,8 +68,8 @@ func (s Scale) Apply(tokens int) int {
 	return (tokens*int(s) + 999) / 1000
 }
 
-// Runes is how many runes fit into so many tokens.
-func (s Scale) Runes(tokens int) int {
+// Quarters is how much Weight fits into so many tokens.
+func (s Scale) Quarters(tokens int) int {
 	if s == 0 {
 		s = 1000
 	}

@@ -34,6 +34,7 @@ type Info struct {
 	Capabilities  []string // as the server names them: "completion", "tools", "vision", "thinking"
 	ContextLength int      // trained length in tokens, 0 when unknown
 	Remote        bool     // runs on another machine through the local server (":cloud")
+	Refuses       bool     // the server is known to refuse a prompt that is too long when Request.Truncate is false; others may cut it
 }
 
 // Has reports whether the model declares a capability.

@@ -3,6 +3,7 @@ package ollama
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -38,7 +39,20 @@ func (m *Model) Inspect(ctx context.Context, name string) (model.Info, error) {
 			info.ContextLength = int(n)
 		}
 	}
+	if version, err := m.Version(ctx); err == nil { // a server that hides it is taken for an old one
+		info.Refuses = refuses(version)
+	}
 	return info, nil
+}
+
+// refuses reports that a server of this version refuses a prompt that is too long when truncate is false: from 0.13 on for certain.
+// A version that is no release ("0.0.0" of a build of one's own) says nothing.
+func refuses(version string) bool {
+	var major, minor int
+	if n, _ := fmt.Sscanf(strings.TrimPrefix(version, "v"), "%d.%d", &major, &minor); n < 2 {
+		return false
+	}
+	return major > 0 || minor >= 13
 }
 
 // Loaded implements model.Inspector from /api/ps.

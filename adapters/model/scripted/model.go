@@ -139,7 +139,7 @@ func (m *Model) Chat(ctx context.Context, req model.Request, onChunk func(model.
 	if len(t.Calls) > 0 {
 		send(model.Chunk{Calls: len(t.Calls)})
 	}
-	return t.reply(req), nil
+	return t.reply(), nil
 }
 
 // Inspect implements model.Inspector.
@@ -151,7 +151,7 @@ func (m *Model) Inspect(ctx context.Context, name string) (model.Info, error) {
 		return model.Info{}, fault.New(model.CodeNotFound, "model", name)
 	}
 	return model.Info{
-		Name: name, Capabilities: slices.Clone(m.script.Capabilities), ContextLength: m.script.ContextLength,
+		Name: name, Capabilities: slices.Clone(m.script.Capabilities), ContextLength: m.script.ContextLength, Refuses: m.script.Silent == CutNone,
 		Remote: strings.HasSuffix(name, ":cloud") || m.script.RemoteHost != "",
 	}, nil
 }
@@ -180,7 +180,7 @@ func tagged(name string) string {
 	return name
 }
 
-// next records the request and chooses its answer.
+// next records the request, shortens it where the server does, and chooses its answer.
 func (m *Model) next(req model.Request) Turn {
 	m.mu.Lock()
 	m.requests = append(m.requests, clone(req))
@@ -190,6 +190,7 @@ func (m *Model) next(req model.Request) Turn {
 		return Turn{Fault: f}
 	}
 	m.loadedCtx = m.numCtx(req)
+	req, counted := m.shorten(clone(req))
 	at := -1
 	for i, st := range m.script.Steps {
 		if (st.Times == Forever || m.used[i] < max(st.Times, 1)) && st.When.matches(n, req) {
@@ -211,21 +212,14 @@ func (m *Model) next(req model.Request) Turn {
 		}}
 	}
 	st := m.script.Steps[at]
+	t := st.Reply
 	if st.Do != nil {
-		return st.Do(clone(req))
+		t = st.Do(req)
 	}
-	return st.Reply
-}
-
-func (m *Model) numCtx(req model.Request) int {
-	n := m.script.NumCtx
-	if p := req.Options.NumCtx; p != nil && *p > 0 {
-		n = min(*p, m.script.ContextLength)
+	if t.PromptTokens == nil {
+		t.PromptTokens = &counted
 	}
-	if g := m.script.Given; g > 0 {
-		n = min(n, g)
-	}
-	return n
+	return t
 }
 
 // refuse answers what Ollama refuses before the model sees it.
@@ -245,14 +239,14 @@ func (m *Model) refuse(req model.Request) *Fault {
 		return &Fault{Code: model.CodeNoThinking}
 	case images && !has("vision"):
 		return &Fault{Code: model.CodeNoVision}
-	case req.Truncate != nil && !*req.Truncate && promptTokens(req) > m.numCtx(req):
+	case m.script.Silent == CutNone && req.Truncate != nil && !*req.Truncate && m.promptTokens(req) > m.numCtx(req):
 		return &Fault{Code: model.CodeContextOverflow}
 	}
 	return nil
 }
 
 // reply is the finished answer as the port tells it.
-func (t Turn) reply(req model.Request) model.Reply {
+func (t Turn) reply() model.Reply {
 	msg := model.Message{Role: model.Assistant, Content: t.text(), Thinking: t.Thinking}
 	for i, c := range t.Calls {
 		id := c.ID
@@ -265,7 +259,7 @@ func (t Turn) reply(req model.Request) model.Reply {
 		TotalTime:  time.Millisecond + t.took(t.PromptMS) + t.took(t.OutputMS),
 		PromptTime: t.took(t.PromptMS), OutputTime: t.took(t.OutputMS),
 	}}
-	if p, o, ok := t.usage(req); ok {
+	if p, o, ok := t.usage(); ok {
 		r.Usage.PromptTokens, r.Usage.OutputTokens = p, o
 		r.Usage.PromptPresent, r.Usage.OutputPresent = p != 0, o != 0 // the wire leaves zeros out
 	}
@@ -281,8 +275,7 @@ func (t Turn) doneReason() string {
 	return t.DoneReason
 }
 
-func (t Turn) usage(req model.Request) (prompt, output int, present bool) {
-	prompt = promptTokens(req)
+func (t Turn) usage() (prompt, output int, present bool) {
 	if t.PromptTokens != nil {
 		prompt = *t.PromptTokens
 	}
@@ -295,21 +288,6 @@ func (t Turn) usage(req model.Request) (prompt, output int, present bool) {
 		output = *t.OutputTokens
 	}
 	return prompt, output, !t.NoUsage
-}
-
-// promptTokens estimates a prompt as runes/4 of what is said and offered.
-func promptTokens(req model.Request) int {
-	n := 0
-	for _, m := range req.Messages {
-		n += utf8.RuneCountInString(m.Content) + utf8.RuneCountInString(m.Thinking) + len(m.ToolName)
-		for _, c := range m.ToolCalls {
-			n += len(c.Name) + utf8.RuneCount(c.Arguments)
-		}
-	}
-	for _, t := range req.Tools {
-		n += len(t.Name) + utf8.RuneCountInString(t.Description) + utf8.RuneCount(t.Schema)
-	}
-	return (n + 3) / 4
 }
 
 // object turns arguments into what the port promises: an object, also from a string that holds one; else as they came.

@@ -28,10 +28,15 @@ type Script struct {
 	// ContextLength is the trained length in tokens, 0 = 131072.
 	ContextLength int `json:"context_length,omitempty"`
 	// NumCtx is the context the server gives when a request names none, 0 = ContextLength. A prompt above the context
-	// in use (estimated as runes/4) is refused when the request says truncate:false.
+	// in use is refused when the request says truncate:false.
 	NumCtx int `json:"num_ctx,omitempty"`
 	// RemoteHost is where the model runs, as /api/show tells it; "" = here, unless its name ends in ":cloud".
 	RemoteHost string `json:"remote_host,omitempty"`
+	// Density is how many tokens the tokenizer makes of what makes one usually, 0 = 1.
+	Density float64 `json:"density,omitempty"`
+	// Silent cuts what does not fit the context without a word, whatever truncate says, as servers do that do not know it. What matches and
+	// answers then sees only what is left, and only that is counted.
+	Silent Cut `json:"silent,omitempty"`
 	// Given is the context that the server really gives, whatever a request asks for, 0 = what it asks for. Nothing but /api/ps tells.
 	Given int `json:"given,omitempty"`
 	// Version as /api/version tells it, "" = "0.24.0".
@@ -40,6 +45,16 @@ type Script struct {
 	// When there is none the request is refused as CodeBadRequest, which no caller retries.
 	Steps []Step `json:"steps"`
 }
+
+// Cut is how a server shortens a prompt.
+type Cut string
+
+// Values of Cut.
+const (
+	CutNone   Cut = ""
+	CutOldest Cut = "oldest" // the oldest messages go until the rest fits; system messages and the last one stay
+	CutHalf   Cut = "half"   // what is at the front goes, system messages too, until half of the context is free
+)
 
 // Step is one answer and when to give it.
 type Step struct {
@@ -108,7 +123,7 @@ type Turn struct {
 	Calls    []Call          `json:"calls,omitempty"`
 
 	DoneReason   string `json:"done_reason,omitempty"`   // "" = "stop"
-	PromptTokens *int   `json:"prompt_tokens,omitempty"` // nil = estimated as runes/4 of the request
+	PromptTokens *int   `json:"prompt_tokens,omitempty"` // nil = counted: four ASCII characters a token, digits and others one each
 	OutputTokens *int   `json:"output_tokens,omitempty"` // nil = estimated as runes/4 of the answer
 	NoUsage      bool   `json:"no_usage,omitempty"`      // leave both counts out
 	PromptMS     int    `json:"prompt_ms,omitempty"`     // time that the server says it took for the prompt

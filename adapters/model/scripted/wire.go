@@ -234,7 +234,7 @@ func (t Turn) lines(req model.Request) (pieces []chatLine, calls *chatLine, done
 	done.Done, done.DoneReason = true, t.doneReason()
 	done.PromptTime, done.OutputTime = int64(t.took(t.PromptMS)), int64(t.took(t.OutputMS))
 	done.Total = int64(1e6) + done.PromptTime + done.OutputTime
-	if p, o, ok := t.usage(req); ok {
+	if p, o, ok := t.usage(); ok {
 		done.Prompt, done.Output = p, o
 	}
 	return pieces, calls, done
