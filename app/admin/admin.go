@@ -61,10 +61,7 @@ type Preflighter interface {
 	Preflight(ctx context.Context) (sandbox.Report, error)
 }
 
-// Check is one more thing that must hold before anything is applied or served.
-type Check func(ctx context.Context, cfg config.Config) (warnings []*fault.Error, err error)
-
-// Deps are the ports and facts of the use cases. Every field but Checks, Skills and Prompt is required.
+// Deps are the ports and facts of the use cases. Every field but Skills, Prompt and Reports is required.
 type Deps struct {
 	Source  settings.Source
 	Host    config.Host
@@ -84,7 +81,6 @@ type Deps struct {
 	Catalog func(ctx context.Context, cfg config.Config) (text.Catalog, error)
 	// Record hands one record to the configuration's Audit Log before what it records is done.
 	Record func(ctx context.Context, cfg config.Config, rec audit.Record) error
-	Checks []Check
 	// Skills reads the configuration's skills, and Prompt the User System Prompt; what they refuse refuses start and apply.
 	// A server works with what was read here (Effective). nil = there are none.
 	Skills func(ctx context.Context, cfg config.Config) (all skill.Catalogue, warnings []*fault.Error, err error)

@@ -24,6 +24,7 @@ import (
 	"github.com/agent-mcp/agent-mcp/core/change"
 	"github.com/agent-mcp/agent-mcp/core/config"
 	"github.com/agent-mcp/agent-mcp/core/policy"
+	"github.com/agent-mcp/agent-mcp/core/skill"
 	"github.com/agent-mcp/agent-mcp/locales"
 	"github.com/agent-mcp/agent-mcp/ports/consent"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
@@ -342,9 +343,9 @@ func TestRefused(t *testing.T) {
 		"host without confinement":     {func(w *world) { w.report = sandbox.Report{Platform: "old"} }, []fault.Code{sandbox.CodeUnavailable}},
 		"exact required":               {func(w *world) { w.config("  require: exact\n") }, []fault.Code{sandbox.CodeTooWeak, sandbox.CodeTooWeak}},
 		"a failed check": {func(w *world) {
-			w.deps.Checks = []admin.Check{func(context.Context, config.Config) ([]*fault.Error, error) {
-				return nil, fault.New("skill.broken")
-			}}
+			w.deps.Skills = func(context.Context, config.Config) (skill.Catalogue, []*fault.Error, error) {
+				return skill.Catalogue{}, nil, fault.New("skill.broken")
+			}
 		}, []fault.Code{"skill.broken"}},
 		"a missing path hides nothing": {func(w *world) {
 			w.edit("./state", "./ws/state")

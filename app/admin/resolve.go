@@ -63,35 +63,28 @@ func (s *Service) prepare(ctx context.Context, path string) (*prepared, error) {
 	if err := r.resolve(ctx, layers); err != nil {
 		return nil, err
 	}
-	for _, check := range s.checks(p) {
-		warnings, err := check(ctx, p.cfg)
-		p.warnings = append(p.warnings, warnings...)
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil, fault.From(ctx.Err())
-			}
-			p.problems = append(p.problems, fault.From(err))
-		}
+	s.read(ctx, p)
+	if ctx.Err() != nil {
+		return nil, fault.From(ctx.Err())
 	}
 	return p, nil
 }
 
-// checks are the owner's Checks, and those that keep what they read.
-func (s *Service) checks(p *prepared) []Check {
-	all := slices.Clone(s.d.Checks)
+// read keeps the skills and the User System Prompt, or why they cannot be used.
+func (s *Service) read(ctx context.Context, p *prepared) {
 	if s.d.Skills != nil {
-		all = append(all, func(ctx context.Context, cfg config.Config) (warnings []*fault.Error, err error) {
-			p.skills, warnings, err = s.d.Skills(ctx, cfg)
-			return warnings, err
-		})
+		all, warnings, err := s.d.Skills(ctx, p.cfg)
+		p.skills, p.warnings = all, append(p.warnings, warnings...)
+		if err != nil {
+			p.problems = append(p.problems, fault.From(err))
+		}
 	}
 	if s.d.Prompt != nil {
-		all = append(all, func(_ context.Context, cfg config.Config) (_ []*fault.Error, err error) {
-			p.prompt, err = s.d.Prompt(cfg)
-			return nil, err
-		})
+		words, err := s.d.Prompt(p.cfg)
+		if p.prompt = words; err != nil {
+			p.problems = append(p.problems, fault.From(err))
+		}
 	}
-	return all
 }
 
 // skillRows names the skills of every configured directory.
@@ -166,11 +159,7 @@ func (r *resolver) resolve(ctx context.Context, layers []settings.Layer) error {
 		},
 		Model: change.Model{Name: r.p.cfg.Ollama.Model, Server: r.p.cfg.Ollama.BaseURL},
 	}
-	if m := r.p.cfg.MCP; m.Transport == config.TransportHTTP {
-		for _, at := range m.HTTP.Listen {
-			r.p.permissions.Listen = append(r.p.permissions.Listen, "http://"+at+m.HTTP.Path)
-		}
-	}
+	r.p.permissions.Listen = r.p.cfg.MCP.Endpoints()
 	for _, step := range []func(context.Context) error{r.workspace, r.mounts, r.cache, r.entries} {
 		if err := step(ctx); err != nil {
 			return err

@@ -49,7 +49,7 @@ func (p *prepared) view(applied *change.Snapshot, damaged *fault.Error) service.
 	cfg, now := p.cfg, p.permissions.Normal()
 	v := service.View{
 		Config: cfg.Path, Local: p.local, ID: config.ID(cfg.Path), StateDir: cfg.Application.StateDir,
-		Language: cfg.Application.Language, Skills: p.skillRows(), Transport: cfg.MCP.Transport, Model: cfg.Ollama.Model, Server: cfg.Ollama.BaseURL,
+		Language: cfg.Application.Language, Skills: p.skillRows(), Transport: cfg.MCP.Transport, Endpoints: now.Listen, Model: cfg.Ollama.Model, Server: cfg.Ollama.BaseURL,
 		Changes:  change.Compare(applied, now, cfg.Fingerprint),
 		Problems: p.problems, Warnings: p.warnings, Host: p.report,
 		Network: service.NetworkRow{Mode: sandbox.NetworkMode(now.Network.Mode), Endpoints: now.Network.Endpoints},

@@ -89,7 +89,7 @@ func (s *screen) head() {
 		{s.t(keyStateDir), v.StateDir},
 		{s.t(keyID), v.ID},
 		{s.t(keyLanguage), v.Language},
-		{s.t(keyTransport), s.word(service.Transport(v.Transport))},
+		{s.t(keyTransport), strings.TrimSpace(s.word(service.Transport(v.Transport)) + " " + strings.Join(v.Endpoints, " "))},
 		{s.t(keyModel), v.Model + "  " + v.Server},
 		{s.t(keyHost), s.c.Text(keyHostLevel, map[string]any{"platform": v.Host.Platform, "level": fmt.Sprintf("L%d", v.Host.Level)})},
 	})

@@ -198,7 +198,7 @@ func engineConfig(p *policy.Policy, cfg config.Config, words string, skills shel
 			Aliases: aliases, Artifacts: cfg.Sandbox.Profile == config.ProfileDevelopment, ReadOnly: !writable,
 			MaxTimeout: int(limits.WallClock / time.Second),
 		}),
-		Limits: session.Limits{MaxQueued: queued, KeepFinished: cfg.MCP.Tasks.MaxKept},
+		Limits: session.Limits{MaxQueued: queued, KeepFinished: max(cfg.MCP.Tasks.MaxKept, leastKept)},
 		Vision: engine.Vision{MaxImages: a.Vision.MaxImages, MaxImageBytes: a.Vision.MaxImageBytes, MaxTotalBytes: a.Vision.MaxTotalBytes},
 		LLMLog: cfg.Logging.LLM, ResourceBytes: a.ToolOutput.ReadBytes,
 	}
@@ -211,3 +211,6 @@ func endpoints(p *policy.Policy) (out []string) {
 	}
 	return append(out, n.Hosts...)
 }
+
+// leastKept is how many finished Tasks stay at hand whatever max_kept says: how one ended is looked at a moment after it did.
+const leastKept = 100

@@ -232,7 +232,7 @@ var rows = sync.OnceValue(func() []row {
 		{name: "the server's repeat guard, as an error", turn: body("14-repeat-error"), cause: "repetition", told: "repeated", code: agent.CodeSameFailure, reason: agent.CauseRepetition},
 		// silent truncation, three signatures
 		{name: "a prompt count at the context's limit", turn: scripted.Turn{Content: "What should I do with it?", PromptTokens: ptr(4096)}, long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeSameFailure, reason: agent.CauseContext},
-		{name: "a prompt count near half of the context", turn: body("20-silent-truncation"), long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeUnchangedPlan},
+		{name: "a prompt count near half of the context", turn: body("20-silent-truncation"), long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeSameFailure, reason: agent.CauseContext},
 		{name: "a prompt count below an earlier turn's", turn: scripted.Turn{Content: "What should I do with it?", PromptTokens: ptr(1200)}, long: true, cause: "context_overflow", told: "a.txt", code: agent.CodeUnchangedPlan},
 		// done_reason length
 		{name: "a reply cut by its length", turn: scripted.Turn{Content: "a.txt is", DoneReason: "length"}, cause: "cut", code: agent.CodeCut},

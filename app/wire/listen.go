@@ -41,7 +41,7 @@ func (s *server) listen() (all []net.Listener, err error) {
 	}
 	s.warnings(missing)
 	for _, l := range all {
-		s.endpoints = append(s.endpoints, "http://"+l.Addr().String()+s.eff.Config.MCP.HTTP.Path)
+		s.endpoints = append(s.endpoints, s.eff.Config.MCP.HTTP.URL(l.Addr().String()))
 	}
 	return all, nil
 }

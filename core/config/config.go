@@ -51,9 +51,22 @@ type MCP struct {
 	MaxQueued int // Tasks accepted while one runs; 0..10000, default 64
 }
 
+// Endpoints are the URLs that clients connect to; none over stdio.
+func (m MCP) Endpoints() (all []string) {
+	if m.Transport == TransportHTTP {
+		for _, at := range m.HTTP.Listen {
+			all = append(all, m.HTTP.URL(at))
+		}
+	}
+	return all
+}
+
+// URL is the endpoint at one address.
+func (h HTTP) URL(at string) string { return "http://" + at + h.Path }
+
 // HTTP is `mcp.http`.
 type HTTP struct {
-	Listen       []string // loopback host:port only (MCP-TR-02); default 127.0.0.1:8765 and [::1]:8765
+	Listen       []string // 127.0.0.1 or [::1] with a port (MCP-TR-02); default 127.0.0.1:8765 and [::1]:8765
 	Path         string   // URL path, starts with "/"; default "/mcp"
 	MaxBodyBytes int64    // 1 KiB..1 GiB, default 32 MiB
 }

@@ -193,6 +193,9 @@ func TestBuild_Refuses(t *testing.T) {
 		`{"mcp": {"http": {"listen": [":8765"]}}}`:                                      "config.not_loopback mcp.http.listen[0]",
 		`{"mcp": {"http": {"listen": ["localhost:1"]}}}`:                                "config.not_loopback mcp.http.listen[0]",
 		`{"mcp": {"http": {"listen": ["[::]:1"]}}}`:                                     "config.not_loopback mcp.http.listen[0]",
+		`{"mcp": {"http": {"listen": ["127.0.0.2:1"]}}}`:                                "config.not_loopback mcp.http.listen[0]",
+		`{"mcp": {"http": {"listen": ["[::ffff:127.0.0.1]:1"]}}}`:                       "config.not_loopback mcp.http.listen[0]",
+		`{"mcp": {"http": {"listen": ["[::1%lo]:1"]}}}`:                                 "config.not_loopback mcp.http.listen[0]",
 		`{"mcp": {"http": {"listen": ["192.168.1.2:1"]}}}`:                              "config.not_loopback mcp.http.listen[0]",
 		`{"mcp": {"http": {"listen": ["127.0.0.1"]}}}`:                                  "config.bad_listen mcp.http.listen[0]",
 		`{"mcp": {"http": {"listen": []}}}`:                                             "config.required mcp.http.listen",
@@ -291,7 +294,7 @@ func TestBuild_CollectsEveryProblemInOrder(t *testing.T) {
 }
 
 func TestBuild_Accepts(t *testing.T) {
-	cfg, warnings, err := with(t, `{"application": {"language": "zh-Hant-TW", "state_dir": "~/s"}, "mcp": {"http": {"listen": ["127.9.9.9:0", "[::1]:1"]}},
+	cfg, warnings, err := with(t, `{"application": {"language": "zh-Hant-TW", "state_dir": "~/s"}, "mcp": {"http": {"listen": ["127.0.0.1:0", "[::1]:1"]}},
 "ollama": {"base_url": "http://[::1]:11434/", "think": "high", "keep_alive": -1, "options": {"num_predict": -2, "use_mmap": false, "min_p": 1}},
 "agent": {"vision": {"max_image_bytes": 20000000}},
 "sandbox": {"require": "exact", "profile": "readonly", "network": {"mode": "restricted", "endpoints": ["b.example.com:443", "[2001:db8::1]:80", "A-1.example.com:443"]},

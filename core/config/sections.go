@@ -97,7 +97,7 @@ func (d *decoder) listen(h *scope) []string {
 			d.bad(CodeNotLoopback, key, nodes[i], "value", clip(v))
 		case err != nil:
 			d.bad(CodeBadListen, key, nodes[i], "value", clip(v))
-		case !addr.Addr().Unmap().IsLoopback() || addr.Addr().Zone() != "":
+		case addr.Addr() != netip.AddrFrom4([4]byte{127, 0, 0, 1}) && addr.Addr() != netip.IPv6Loopback():
 			d.bad(CodeNotLoopback, key, nodes[i], "value", clip(v))
 		case slices.Contains(values[:i], v):
 			d.bad(CodeSameEndpoint, key, nodes[i], "value", clip(v))

@@ -65,6 +65,7 @@ type View struct {
 	StateDir  string
 	Language  string
 	Transport string
+	Endpoints []string // URLs that clients connect to; none over stdio
 	Model     string
 	Server    string // the model server's URL
 

@@ -206,12 +206,16 @@ func (x *extension) find(ctx context.Context, id string) (e entry, ok bool) {
 // refresh looks at an unfinished Task. The first final outcome stays for ever.
 func (x *extension) refresh(ctx context.Context, e *entry) {
 	o, err := x.work.look(ctx, e.ID)
-	if err != nil && ctx.Err() != nil {
+	switch {
+	case err == nil:
+	case fault.CodeOf(err) == service.CodeUnknownTask: // nobody knows it any more
+		o = forgotten(x.catalog)
+		x.note(trace.Error, "mcp.task_forgotten")
+	default: // it says nothing of the Task; asked again later
+		if ctx.Err() == nil {
+			x.note(trace.Warn, "mcp.task_look", trace.F("code", string(fault.CodeOf(err))))
+		}
 		return
-	}
-	if err != nil { // nobody knows it any more
-		o = lost(x.catalog)
-		x.note(trace.Error, "mcp.task_lost", trace.F("code", string(fault.CodeOf(err))))
 	}
 	x.mu.Lock()
 	if e.final() || o.status == e.Status && o.message == e.Message && len(o.inputs) == len(e.inputs) {

@@ -35,7 +35,7 @@ type HTTPOptions struct {
 	Path        string // of the one endpoint; default /mcp
 	BodyBytes   int64  // one message; default 32 MiB
 	Connections int    // open at once, all listeners together; more wait; default 512
-	Streams     int    // subscriptions open at once; default 64
+	Streams     int    // answers by events open at once; default 64
 
 	HeaderTimeout time.Duration // for a request's head; default 10 s
 	BodyTimeout   time.Duration // for a request's body; default 60 s
@@ -75,20 +75,19 @@ const headBytes = 64 << 10
 type web struct {
 	core    *core
 	opt     HTTPOptions
-	limits  Limits
 	work    chan struct{} // a token for each request that is worked on
-	streams chan struct{} // a token for each subscription
+	streams chan struct{} // a token for each answer by events
 	large   *large
 	stop    context.Context // done when serving ends: subscriptions end with it
 }
 
-// ServeHTTP serves any number of clients on listeners, which must be on the loopback (MCP-TR-02), until ctx ends or a listener
+// ServeHTTP serves any number of clients on listeners, which must be on 127.0.0.1 or ::1 (MCP-TR-02), until ctx ends or a listener
 // fails. Then it accepts nothing more, lets requests in flight be answered for at most Limits.Drain, and returns. A client that
 // goes away ends its request and nothing else: the Tasks it started go on (MCP-ASY-01).
 func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTPOptions) (End, error) {
 	for _, l := range listeners {
 		at, err := netip.ParseAddrPort(l.Addr().String())
-		if err != nil || !at.Addr().Unmap().IsLoopback() {
+		if err != nil || at.Addr() != netip.IPv6Loopback() && at.Addr().Unmap() != netip.AddrFrom4([4]byte{127, 0, 0, 1}) {
 			return EndStopped, errors.Join(fault.New(CodeNotLoopback, "address", l.Addr().String()), closeAll(listeners))
 		}
 	}
@@ -96,20 +95,19 @@ func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTP
 	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	w := &web{
-		core: s.core, opt: o, limits: s.limits, stop: live,
+		core: s.core, opt: o, stop: live,
 		work: make(chan struct{}, s.limits.InFlight), streams: make(chan struct{}, o.Streams), large: newLarge(),
 	}
-	slots := make(chan struct{}, o.Connections)
+	open := newConnections(o.Connections, live.Done())
 	server := &http.Server{
 		Handler: http.HandlerFunc(w.serve), ReadHeaderTimeout: o.HeaderTimeout, IdleTimeout: o.IdleTimeout, MaxHeaderBytes: headBytes,
 		DisableGeneralOptionsHandler: true,
 	}
 	server.ErrorLog = quiet(s.core)
-	quietly := &silences{all: map[net.Conn]time.Time{}}
-	server.ConnState = quietly.note
+	server.ConnState, server.ConnContext = open.note, open.attach
 	ended := make(chan error, len(listeners))
 	for _, l := range listeners {
-		go func() { ended <- server.Serve(&bounded{Listener: l, slots: slots, stop: live.Done(), quiet: quietly}) }()
+		go func() { ended <- server.Serve(&bounded{Listener: l, of: open}) }()
 	}
 	s.ready()
 	var err error
@@ -120,7 +118,7 @@ func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTP
 	cancel()
 	drain, done := context.WithTimeout(context.WithoutCancel(ctx), s.limits.Drain)
 	defer done()
-	quietly.close()
+	open.close()
 	if server.Shutdown(drain) != nil {
 		_ = server.Close()
 	}
@@ -201,22 +199,30 @@ const (
 	largeGrace = 5 * time.Second
 	largeWait  = 15 * time.Second // for the turn of one
 	largeKeep  = time.Minute      // the memory of a large message, for the next one
+	largeQueue = 8                // so many wait at most: each holds a connection that nobody else gets
 )
 
 // large is the one large message that is held at once: its memory is used again and again.
 type large struct {
 	turn chan struct{} // holds a token while nobody has it
+	wait chan struct{} // a token for each that waits for it
 	buf  []byte        // of who has the turn
 	drop *time.Timer
 }
 
 func newLarge() *large {
-	l := &large{turn: make(chan struct{}, 1)}
+	l := &large{turn: make(chan struct{}, 1), wait: make(chan struct{}, largeQueue)}
 	l.turn <- struct{}{}
 	return l
 }
 
 func (l *large) take(ctx context.Context) bool {
+	select {
+	case l.wait <- struct{}{}:
+		defer func() { <-l.wait }()
+	default:
+		return false
+	}
 	wait := time.NewTimer(largeWait)
 	defer wait.Stop()
 	select {
@@ -262,6 +268,7 @@ func (a *answerer) body() ([]byte, *fault.Error) {
 	case err != nil:
 		return nil, fault.Wrap(err, fault.CodeCancelled)
 	}
+	a.at(busy) // its turn comes, and then its rate is watched
 	if !w.large.take(a.r.Context()) {
 		return nil, fault.New(CodeOverloaded)
 	}

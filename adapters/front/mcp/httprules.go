@@ -43,24 +43,26 @@ type answerer struct {
 // admit applies what holds for every request, reads its message, and refuses what is none. false = it is answered.
 func (a *answerer) admit() (m wire.Message, ok bool) {
 	if status, f := a.outside(); f != nil {
+		a.leaveRest()
 		return m, a.refuse(status, f)
 	}
 	text, f := a.body()
+	if f != nil {
+		a.leaveRest()
+	}
 	switch {
 	case f == nil:
 	case f.Code == CodeBodyTooLong:
-		a.rw.Header().Set("Connection", "close")
 		return m, a.refuse(http.StatusRequestEntityTooLarge, f)
 	case f.Code == CodeOverloaded:
-		a.rw.Header().Set("Connection", "close")
 		a.rw.Header().Set("Retry-After", "1")
 		return m, a.refuse(http.StatusServiceUnavailable, f)
 	default: // it went away or is too slow
 		a.status = http.StatusRequestTimeout
-		a.rw.Header().Set("Connection", "close")
 		a.rw.WriteHeader(a.status)
 		return m, false
 	}
+	a.at(busy)
 	_ = a.control.SetReadDeadline(time.Time{})
 	m, bad := wire.Parse(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	if bad != nil {
@@ -69,6 +71,24 @@ func (a *answerer) admit() (m wire.Message, ok bool) {
 		return m, false
 	}
 	return m, true
+}
+
+// linger is how long what is left of a refused request's body is taken, so that its client reads the answer before the end.
+const linger = 500 * time.Millisecond
+
+// leaveRest says that the rest of the body is not waited for: the connection ends with the answer.
+func (a *answerer) leaveRest() {
+	if a.r.ContentLength != 0 {
+		a.rw.Header().Set("Connection", "close")
+		_ = a.control.SetReadDeadline(time.Now().Add(linger))
+	}
+}
+
+// at says what the connection is at from now on.
+func (a *answerer) at(s stage) {
+	if l := linkOf(a.r); l != nil {
+		l.enter(s)
+	}
 }
 
 // outside judges what surrounds the message.
@@ -142,14 +162,38 @@ func (a *answerer) dispatch(m wire.Message) {
 		return
 	}
 	rep := core.handleRequest(a.r.Context(), r)
-	if rep.Before != nil && r.method != methodListen && !a.takesEvents() {
-		rep.Before = nil // progress is a courtesy
-	}
 	if rep.Follow != nil || rep.Before != nil {
-		a.stream(rep)
-		return
+		f := a.takeStream()
+		if f == nil {
+			defer func() { <-a.web.streams }()
+			a.stream(rep)
+			return
+		}
+		if r.method == methodListen {
+			status := http.StatusNotAcceptable
+			if f.Code == CodeOverloaded {
+				status = http.StatusServiceUnavailable
+				a.rw.Header().Set("Retry-After", "5")
+			}
+			a.refuse(status, f)
+			return
+		}
+		rep.Before = nil // progress is a courtesy; what was done is told, or it would be done again
 	}
 	a.reply(statusOf(r, rep.Code()), rep)
+}
+
+// takeStream makes the answer one by events, where the client reads them and not too many are open.
+func (a *answerer) takeStream() *fault.Error {
+	if !a.takesEvents() {
+		return fault.New(CodeNotAccepted, "want", "text/event-stream")
+	}
+	select {
+	case a.web.streams <- struct{}{}:
+		return nil
+	default:
+		return fault.New(CodeOverloaded)
+	}
 }
 
 // accept answers a notification. There is none that HTTP acts on: a client cancels by closing its request.
@@ -277,18 +321,6 @@ func (a *answerer) takesEvents() bool {
 
 // stream answers with events: what comes before, what is followed, and the result.
 func (a *answerer) stream(rep wire.Reply) {
-	if !a.takesEvents() {
-		a.refuse(http.StatusNotAcceptable, fault.New(CodeNotAccepted, "want", "text/event-stream"))
-		return
-	}
-	select {
-	case a.web.streams <- struct{}{}:
-		defer func() { <-a.web.streams }()
-	default:
-		a.rw.Header().Set("Retry-After", "5")
-		a.refuse(http.StatusServiceUnavailable, fault.New(CodeOverloaded))
-		return
-	}
 	a.release()
 	<-a.web.work // it may last: it is no longer work
 	defer func() { a.web.work <- struct{}{} }()

@@ -72,6 +72,7 @@ const (
 	CodeMissingCapability  fault.Code = "mcp.missing_capability"  // args: capability
 	CodeUnknownTool        fault.Code = "mcp.unknown_tool"        // args: tool
 	CodeIdempotency        fault.Code = "mcp.idempotency"         // args: task — the key came with other arguments
+	CodeTaskForgotten      fault.Code = "mcp.task_forgotten"      // how a Task ends whose end its own server does not know
 	CodeServerRestarted    fault.Code = "mcp.server_restarted"    // how a Task ends whose server is gone
 )
 

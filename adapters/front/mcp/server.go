@@ -33,7 +33,7 @@ func New(o Options) (*Server, error) {
 	if o.Tasks == nil {
 		return s, nil
 	}
-	w := runnerWork{o.Runner, func(text string) any { return s.core.result(&request{meta: meta{declared: true}}, text, false) }}
+	w := runnerWork{o.Runner, func(text string) any { return s.core.result(&request{meta: meta{declared: true}}, text, false) }, s.core.cut}
 	return s, s.core.follow(*o.Tasks, w)
 }
 

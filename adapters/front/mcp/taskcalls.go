@@ -1,12 +1,15 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/agent-mcp/agent-mcp/adapters/front/mcp/internal/wire"
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 	"github.com/agent-mcp/agent-mcp/ports/mcptask"
+	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/trace"
 )
 
@@ -58,6 +61,34 @@ func (x *extension) update(ctx context.Context, r *request, e entry) wire.Reply 
 		}
 	}
 	return r.reply(acknowledged)
+}
+
+// told is what agent_status says of a Task that only the record knows: how it ended. "" = there is none.
+func (x *extension) told(ctx context.Context, id, session string) (string, *fault.Error) {
+	e, ok := x.find(ctx, id)
+	if !ok || !e.final() {
+		return "", nil
+	}
+	if session != "" && session != e.Session {
+		return "", fault.New(service.CodeWrongSession, "task", id, "session", session)
+	}
+	v, err := x.detailed(ctx, e)
+	if err != nil {
+		return "", fault.From(err)
+	}
+	var end struct {
+		Content []content `json:"content"`
+		Data    struct {
+			Text string `json:"status_text"`
+		} `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(cmp.Or(string(v.Result), string(v.Error), "{}")), &end); err != nil {
+		return "", fault.Wrap(err, fault.CodeInternal)
+	}
+	for _, c := range end.Content {
+		return c.Text, nil
+	}
+	return cmp.Or(end.Data.Text, e.Message), nil
 }
 
 // knows reports whether a Task can be asked for.

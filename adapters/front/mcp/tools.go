@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
+	"github.com/agent-mcp/agent-mcp/ports/service"
 	"github.com/agent-mcp/agent-mcp/ports/text"
 )
 
@@ -125,7 +126,13 @@ func (c *core) status(ctx context.Context, r *request) (string, *fault.Error) {
 	}
 	st, err := c.runner.Status(ctx, task, session)
 	if err != nil {
-		return "", fault.From(err)
+		f := fault.From(err)
+		if f.Code == service.CodeUnknownTask && c.ext != nil { // of a server before this one
+			if text, f := c.ext.told(ctx, task, session); text != "" || f != nil {
+				return text, f
+			}
+		}
+		return "", f
 	}
 	r.tell(st.Percent, st.Summary)
 	return st.Text, nil

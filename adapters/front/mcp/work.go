@@ -54,6 +54,7 @@ type work interface {
 type runnerWork struct {
 	runner service.Runner
 	result func(text string) any
+	cut    func(text string) string // to what a result may have
 }
 
 var _ work = runnerWork{}
@@ -73,7 +74,7 @@ func (w runnerWork) look(ctx context.Context, id string) (outcome, error) {
 	case service.Failed:
 		o.status, o.fail = statusFailed, &taskError{
 			Code: wire.Internal, Message: st.ErrorText,
-			Data: map[string]string{"code": st.ErrorCode, "status_text": st.Text},
+			Data: map[string]string{"code": st.ErrorCode, "status_text": w.cut(st.Text)},
 		}
 	}
 	return o, nil
@@ -91,11 +92,20 @@ func (w runnerWork) changed() <-chan struct{} {
 	return nil
 }
 
+// forgotten is the outcome of a Task of this server whose end nobody knows.
+func forgotten(catalog text.Catalog) outcome {
+	return failed(catalog, CodeTaskForgotten, "task_forgotten")
+}
+
 // lost is the outcome of a Task whose server is gone (MCP-2026-07). Work is never resumed.
 func lost(catalog text.Catalog) outcome {
-	message := catalog.Fault(fault.New(CodeServerRestarted))
+	return failed(catalog, CodeServerRestarted, "server_restarted")
+}
+
+func failed(catalog text.Catalog, code fault.Code, name string) outcome {
+	message := catalog.Fault(fault.New(code))
 	return outcome{
 		status: statusFailed, message: message,
-		fail: &taskError{Code: wire.Internal, Message: message, Data: map[string]string{"code": "server_restarted", "status_text": message}},
+		fail: &taskError{Code: wire.Internal, Message: message, Data: map[string]string{"code": name, "status_text": message}},
 	}
 }
