@@ -37,7 +37,7 @@ const (
 
 // patience is how long a connection may stay at a stage when there is no room for another: a client that is about to go on is not cut
 // off. There is no end to busy.
-var patience = map[stage]time.Duration{fresh: 500 * time.Millisecond, resting: 5 * time.Second, reading: time.Second, writing: time.Second}
+var patience = map[stage]time.Duration{fresh: time.Second, resting: 5 * time.Second, reading: 2 * time.Second, writing: 2 * time.Second}
 
 // crowded is how long there must be no room first.
 const crowded = 20 * time.Millisecond

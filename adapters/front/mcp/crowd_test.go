@@ -26,11 +26,11 @@ import (
 
 const postHead = "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
-func (s *site) dial() net.Conn {
-	s.t.Helper()
+func (s *site) dial(t *testing.T) net.Conn {
+	t.Helper()
 	c, err := net.Dial("tcp", s.at)
-	require.NoError(s.t, err)
-	s.t.Cleanup(func() { _ = c.Close() })
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -54,7 +54,7 @@ func TestServeHTTP_StandingConnectionsMakeRoom(t *testing.T) {
 			t.Parallel()
 			s := serveHTTP(t, options(&fronttest.Runner{}), mcp.HTTPOptions{Connections: 16})
 			for range 40 {
-				bad := s.dial()
+				bad := s.dial(t)
 				if c.times > 1 {
 					_ = bad.(*net.TCPConn).SetReadBuffer(1024)
 				}
@@ -92,7 +92,7 @@ func TestServeHTTP_RefusedIsNotWaitedFor(t *testing.T) {
 			t.Run(name+", "+body, func(t *testing.T) {
 				t.Parallel()
 				began := time.Now()
-				conn := s.dial()
+				conn := s.dial(t)
 				_, err := io.WriteString(conn, c.head+text)
 				require.NoError(t, err)
 				require.NoError(t, conn.SetReadDeadline(began.Add(20*time.Second)))
@@ -107,7 +107,7 @@ func TestServeHTTP_RefusedIsNotWaitedFor(t *testing.T) {
 		}
 	}
 	t.Run("too long", func(t *testing.T) {
-		conn := s.dial()
+		conn := s.dial(t)
 		_, err := io.WriteString(conn, postHead+"Content-Length: 100001\r\n\r\n{")
 		require.NoError(t, err)
 		require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Second)))
@@ -117,7 +117,7 @@ func TestServeHTTP_RefusedIsNotWaitedFor(t *testing.T) {
 		_ = res.Body.Close()
 	})
 	t.Run("without a body the connection stays", func(t *testing.T) {
-		conn := s.dial()
+		conn := s.dial(t)
 		in := bufio.NewReader(conn)
 		for range 3 {
 			_, err := io.WriteString(conn, "GET /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n")
