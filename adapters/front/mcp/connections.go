@@ -42,6 +42,9 @@ var patience = map[stage]time.Duration{fresh: time.Second, resting: 5 * time.Sec
 // crowded is how long there must be no room first.
 const crowded = 20 * time.Millisecond
 
+// full reports that there is no room for another connection.
+func (c *connections) full() bool { return len(c.slots) == cap(c.slots) }
+
 // link is one connection. Guarded by connections.mu.
 type link struct {
 	net.Conn

@@ -243,3 +243,45 @@ func TestTasks_TheTextOfAFailureIsBounded(t *testing.T) {
 	assert.Less(t, len(f.Error.Data["status_text"]), 6000)
 	assert.Less(t, len(f.Error.Message), 6000)
 }
+
+// 10,000 clients at once, many more than connections can be open, are all answered; none has to wait for another one's patience to end.
+func TestServeHTTP_TenThousandConnections(t *testing.T) {
+	clients := 10_000
+	if testing.Short() {
+		clients = 1000
+	}
+	clients = min(clients, openFiles()/2-200) // this process holds both ends of each
+	s := serveHTTP(t, options(&fronttest.Runner{}), mcp.HTTPOptions{Connections: 64})
+	ask := fronttest.Request("7", "ping", "")
+	whole := fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", postHead, len(ask), ask)
+	failed := make(chan error, clients)
+	for range clients {
+		go func() {
+			failed <- func() error {
+				c, err := (&net.Dialer{Timeout: 60 * time.Second}).Dial("tcp", s.at)
+				if err != nil {
+					return err
+				}
+				defer func() { _ = c.Close() }()
+				_ = c.SetDeadline(time.Now().Add(60 * time.Second))
+				if _, err = io.WriteString(c, whole); err != nil {
+					return err
+				}
+				res, err := http.ReadResponse(bufio.NewReader(c), nil)
+				if err != nil {
+					return err
+				}
+				defer func() { _ = res.Body.Close() }()
+				body, err := io.ReadAll(res.Body)
+				if err != nil || string(body) != `{"jsonrpc":"2.0","id":7,"result":{}}`+"\n" {
+					return fmt.Errorf("%s %w", body, err)
+				}
+				return nil
+			}()
+		}()
+	}
+	for range clients {
+		require.NoError(t, <-failed)
+	}
+	t.Logf("%d clients", clients)
+}

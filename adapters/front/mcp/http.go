@@ -78,6 +78,7 @@ type web struct {
 	work    chan struct{} // a token for each request that is worked on
 	streams chan struct{} // a token for each answer by events
 	large   *large
+	open    *connections
 	stop    context.Context // done when serving ends: subscriptions end with it
 }
 
@@ -94,11 +95,11 @@ func (s *Server) ServeHTTP(ctx context.Context, listeners []net.Listener, o HTTP
 	o = o.withDefaults()
 	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
+	open := newConnections(o.Connections, live.Done())
 	w := &web{
-		core: s.core, opt: o, stop: live,
+		core: s.core, opt: o, stop: live, open: open,
 		work: make(chan struct{}, s.limits.InFlight), streams: make(chan struct{}, o.Streams), large: newLarge(),
 	}
-	open := newConnections(o.Connections, live.Done())
 	server := &http.Server{
 		Handler: http.HandlerFunc(w.serve), ReadHeaderTimeout: o.HeaderTimeout, IdleTimeout: o.IdleTimeout, MaxHeaderBytes: headBytes,
 		DisableGeneralOptionsHandler: true,

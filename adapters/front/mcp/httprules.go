@@ -295,6 +295,9 @@ func (a *answerer) reply(status int, rep wire.Reply) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if a.web.open.full() { // others may wait: this client is told not to keep its connection, rather than cut off later
+		h.Set("Connection", "close")
+	}
 	_ = a.control.SetWriteDeadline(time.Now().Add(a.web.opt.WriteTimeout))
 	a.rw.WriteHeader(status)
 	if _, err := a.rw.Write(buf); err != nil {
