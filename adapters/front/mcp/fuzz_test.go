@@ -86,7 +86,7 @@ func FuzzHTTP(f *testing.F) {
 	}
 	runner := &fronttest.Runner{}
 	c := newCore(Options{Runner: runner, Catalog: fronttest.Catalog{}, Name: "n", Version: "v", Trace: discard{}, Limits: Limits{}.withDefaults()})
-	w := &web{core: c, opt: HTTPOptions{}.withDefaults(), work: make(chan struct{}, 1), streams: make(chan struct{}, 1), large: newLarge(), stop: context.Background()}
+	w := &web{core: c, opt: HTTPOptions{}.withDefaults(), work: make(chan struct{}, 1), streams: make(chan struct{}, 1), large: newLarge(), open: newConnections(1, nil), stop: context.Background()}
 	f.Fuzz(func(t *testing.T, version, method, name, host, origin, kind, body string) {
 		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
 		r.Host = host

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"io"
 	"log"
 	"mime"
 	"net"
@@ -11,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -43,12 +45,12 @@ type answerer struct {
 // admit applies what holds for every request, reads its message, and refuses what is none. false = it is answered.
 func (a *answerer) admit() (m wire.Message, ok bool) {
 	if status, f := a.outside(); f != nil {
-		a.leaveRest()
+		defer a.leaveRest()()
 		return m, a.refuse(status, f)
 	}
 	text, f := a.body()
 	if f != nil {
-		a.leaveRest()
+		defer a.leaveRest()()
 	}
 	switch {
 	case f == nil:
@@ -73,14 +75,20 @@ func (a *answerer) admit() (m wire.Message, ok bool) {
 	return m, true
 }
 
-// linger is how long what is left of a refused request's body is taken, so that its client reads the answer before the end.
+// linger is how long what is left of a refused request's body is taken and thrown away: a client that still writes when its connection
+// ends may never see the answer.
 const linger = 500 * time.Millisecond
 
-// leaveRest says that the rest of the body is not waited for: the connection ends with the answer.
-func (a *answerer) leaveRest() {
-	if a.r.ContentLength != 0 {
-		a.rw.Header().Set("Connection", "close")
+// leaveRest says that the connection ends with the answer. What it returns is called behind the answer.
+func (a *answerer) leaveRest() func() {
+	if a.r.ContentLength == 0 {
+		return func() {}
+	}
+	a.rw.Header().Set("Connection", "close")
+	return func() {
+		_ = a.control.Flush()
 		_ = a.control.SetReadDeadline(time.Now().Add(linger))
+		_, _ = io.Copy(io.Discard, a.r.Body)
 	}
 }
 
@@ -293,6 +301,7 @@ func (a *answerer) reply(status int, rep wire.Reply) {
 	a.status = status
 	h := a.rw.Header()
 	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(buf)))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if a.web.open.full() { // others may wait: this client is told not to keep its connection, rather than cut off later
