@@ -43,6 +43,7 @@ type Doc struct {
 	order []uint32
 	arena []byte
 	open  []uint32 // children of what is being read
+	keys  []keyed  // of what is being sorted
 	model *fault.Error
 }
 
@@ -172,6 +173,9 @@ func (d *Doc) emit(dst []byte, n int) []byte {
 	case Object:
 		return d.members(dst, n, "", false)
 	case Array:
+		if e.form == formBare {
+			return append(dst, d.text[e.at:d.nodes[e.to-1].to+1]...)
+		}
 		dst = append(dst, '[')
 		for i := range d.Len(n) {
 			if i > 0 {

@@ -18,6 +18,7 @@ const (
 	formRange                // beyond finite binary64
 	formExponent             // |exponent| > maxExponent
 	formLong                 // longer than the limit
+	formBare                 // of an array: integers alone, whose text is its canonical form
 )
 
 // scanNumber reads a number of RFC 8259 section 6 at text[i]; end is behind it, or where the grammar broke when ok is

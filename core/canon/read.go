@@ -1,7 +1,9 @@
 package canon
 
 import (
+	"cmp"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/agent-mcp/agent-mcp/ports/fault"
 )
@@ -217,9 +219,13 @@ func (p *parser) array(i, depth int) (int, *fault.Error) {
 	if i < len(p.text) && p.text[i] == ']' {
 		return i + 1, nil
 	}
-	flat := true // every item is one node, so they follow each other and need no list
+	flat := true                         // every item is one node, so they follow each other and need no list
+	bare := i == int(p.nodes[self].at)+1 // integers without signs and without spaces between: its text is its canonical form
 	for {
-		child := len(p.nodes)
+		if flat {
+			i = p.integers(i)
+		}
+		child, from := len(p.nodes), i
 		if !flat {
 			p.open = append(p.open, uint32(child))
 		}
@@ -233,9 +239,15 @@ func (p *parser) array(i, depth int) (int, *fault.Error) {
 				p.open = append(p.open, uint32(n))
 			}
 		}
+		if bare {
+			e := &p.nodes[child]
+			bare = e.kind == Number && e.form == formSmall && p.text[from] != '-' && i < len(p.text) && p.text[i] > ' '
+		}
 		i = space(p.text, i)
 		if i < len(p.text) && p.text[i] == ',' {
-			i = space(p.text, i+1)
+			if i = space(p.text, i+1); p.text[i-1] != ',' {
+				bare = false
+			}
 			continue
 		}
 		if i >= len(p.text) || p.text[i] != ']' {
@@ -244,11 +256,31 @@ func (p *parser) array(i, depth int) (int, *fault.Error) {
 		if flat {
 			n := &p.nodes[self]
 			n.flat, n.from, n.to = true, uint32(self+1), uint32(len(p.nodes))
+			if bare {
+				n.form = formBare
+			}
 		} else {
 			p.close(self, mark)
 		}
 		return i + 1, nil
 	}
+}
+
+// integers takes the items of an array that are integers without a sign, each with a comma and no space behind it, and returns where the
+// next item begins: an array of little else costs no more a byte than other texts do.
+func (p *parser) integers(i int) int {
+	for len(p.nodes) < p.limits.Nodes && i+2 < len(p.text) && p.text[i]-'0' <= 9 {
+		end := i + 1
+		if p.text[end] != ',' {
+			end = small(p.text, i)
+		}
+		if end == i || end+1 >= len(p.text) || p.text[end] != ',' || p.text[end+1] <= ' ' {
+			break
+		}
+		p.nodes = append(p.nodes, node{kind: Number, form: formSmall, from: uint32(i), to: uint32(end)})
+		i = end + 1
+	}
+	return i
 }
 
 func (p *parser) object(i, depth int) (int, *fault.Error) {
@@ -300,6 +332,54 @@ func (p *parser) close(self, mark int) {
 	p.open = p.open[:mark]
 }
 
+// sortMany sorts by eight characters behind what all names begin with, and looks at the rest only where those are equal. Equal names
+// keep their order.
+func (p *parser) sortMany(names []uint32) {
+	first := p.Text(int(names[0]))
+	common := len(first)
+	for _, n := range names[1:] {
+		text := p.Text(int(n))
+		k := 0
+		for k < common && k < len(text) && text[k] == first[k] {
+			k++
+		}
+		common = k
+	}
+	p.keys = p.keys[:0]
+	for _, n := range names {
+		p.keys = append(p.keys, keyed{key(p.Text(int(n))[common:]), n})
+	}
+	slices.SortFunc(p.keys, func(a, b keyed) int {
+		if a.key != b.key {
+			return cmp.Compare(a.key, b.key)
+		}
+		if c := compare(p.Text(int(a.name))[common:], p.Text(int(b.name))[common:]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.name, b.name)
+	})
+	for i, k := range p.keys {
+		names[i] = k.name
+	}
+}
+
+// keyed is a name by its key.
+type keyed struct {
+	key  uint64
+	name uint32
+}
+
+// key orders texts as far as it tells them apart: by eight ASCII characters. What is none sorts behind them, and alike.
+func key(text []byte) (k uint64) {
+	for i := range min(len(text), 8) {
+		if text[i] >= utf8.RuneSelf {
+			return k | uint64(utf8.RuneSelf)<<(56-8*i)
+		}
+		k |= uint64(text[i]) << (56 - 8*i)
+	}
+	return k
+}
+
 // sort brings the names found since mark into canonical order, and finds two that are equal. It costs n·log n comparisons
 // whatever the names are; there is no table that an enemy's names could fill unevenly.
 func (p *parser) sort(mark int) *fault.Error {
@@ -318,7 +398,7 @@ func (p *parser) sort(mark int) *fault.Error {
 			}
 		}
 	} else {
-		slices.SortStableFunc(names, func(a, b uint32) int { return compare(p.Text(int(a)), p.Text(int(b))) })
+		p.sortMany(names)
 	}
 	for i := 1; i < len(names); i++ {
 		if name := p.Text(int(names[i])); compare(p.Text(int(names[i-1])), name) == 0 {

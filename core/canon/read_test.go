@@ -365,3 +365,59 @@ func FuzzRead(f *testing.F) {
 
 // odd tells texts that the other library reads loosely.
 func odd(text []byte) bool { return len(text) == 0 || text[0] != '{' && text[0] != '[' }
+
+// An array of integers takes a short way through reading and writing: the result is that of the long one.
+func TestRead_ArraysOfIntegers(t *testing.T) {
+	for text, want := range map[string]string{
+		"[1,2,3]": "[1,2,3]", "[ 1,2]": "[1,2]", "[1, 2]": "[1,2]", "[1 ,2]": "[1,2]", "[1,2 ]": "[1,2]", "[1,2\n,3]": "[1,2,3]",
+		"[-0,1]": "[0,1]", "[1,-0]": "[1,0]", "[0,-0,0]": "[0,0,0]", "[1,-1]": "[1,-1]", "[1,2.0]": "[1,2]", "[1,1e2,3]": "[1,100,3]", "[1,12345678901234567890]": "[1,12345678901234567000]",
+		"[1,[2,3],4]": "[1,[2,3],4]", "[[1],[2]]": "[[1],[2]]", `[1,"a",2]`: `[1,"a",2]`, "[1,true,2]": "[1,true,2]", "[]": "[]", "[7]": "[7]", `{"a":[1,2],"A":[3]}`: `{"A":[3],"a":[1,2]}`,
+		"[1,2,{}]": "[1,2,{}]", "\n[1,2]\n": "[1,2]",
+	} {
+		d, err := canon.Read([]byte(text), canon.Limits{})
+		require.NoError(t, err, text)
+		got, err := d.Append(nil)
+		require.NoError(t, err, text)
+		require.Equal(t, want, string(got), text)
+	}
+	for _, text := range []string{"[1,]", "[1,,2]", "[01,2]", "[1,2", "[1,", "[1,02]", "[,1]", "[1,2}", "[1 2]", "[1,2]]", "[1,-]", "[1,2\x00]"} {
+		_, err := canon.Read([]byte(text), canon.Limits{})
+		require.Error(t, err, text)
+	}
+	many := []byte("[" + strings.Repeat("1,", 99) + "1]")
+	_, err := canon.Read(many, canon.Limits{Nodes: 101})
+	require.NoError(t, err)
+	_, err = canon.Read(many, canon.Limits{Nodes: 100})
+	require.Equal(t, canon.CodeTooMany, fault.CodeOf(err))
+}
+
+// Names that begin alike, that are not ASCII, that are parts of each other: many of them are in the same order as few.
+func TestRead_ManyNamesAreSorted(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	parts := []string{"a", "b", "\u0000", "é", "日本", "\ue000", "😀", "zzzzzzzz", "~", "A", "\uffff"}
+	for range 300 {
+		names := map[string]bool{}
+		prefix := strings.Repeat(parts[r.IntN(len(parts))], r.IntN(4))
+		for range 13 + r.IntN(60) {
+			name := prefix
+			for range r.IntN(5) {
+				name += parts[r.IntN(len(parts))]
+			}
+			names[name] = true
+		}
+		text, err := json.Marshal(names)
+		require.NoError(t, err)
+		want, err := jcs.Transform(text)
+		require.NoError(t, err)
+		d, err := canon.Read(text, canon.Limits{})
+		require.NoError(t, err)
+		got, err := d.Append(nil)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got))
+		again := strings.TrimSuffix(string(text), "}") + "," + strings.TrimPrefix(string(text), "{")
+		if len(names) > 0 {
+			_, err = canon.Read([]byte(again), canon.Limits{})
+			require.Equal(t, canon.CodeDuplicate, fault.CodeOf(err))
+		}
+	}
+}
