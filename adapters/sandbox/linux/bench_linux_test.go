@@ -2,9 +2,12 @@ package linux
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -95,5 +98,60 @@ func trueSpec(b *testing.B) sandbox.Spec {
 		Roots: []rights.Root{{Path: dir, Rights: rights.All}}, Dir: dir, Entry: sandbox.Entry{Name: "true", Path: path, SHA256: host{}.SHA256(b, path)},
 		Network: sandbox.Network{Mode: sandbox.NetworkNone},
 		Limits:  sandbox.Limits{Processes: 16, MemoryBytes: 1 << 30, WallClock: time.Minute, OutputBytes: 4096},
+	}
+}
+
+// BenchmarkBuild compiles the same C program inside and outside, in turns, two files at a time, and reports the throughput inside as a share
+// of that outside, of the medians (target ≥ 0.95).
+func BenchmarkBuild(b *testing.B) {
+	if _, err := exec.LookPath("gcc"); err != nil {
+		b.Skip("no gcc")
+	}
+	const script = `ls *.c | xargs -P 2 -n 1 gcc -O1 -c && gcc -o program *.o && ./program && rm -f *.o program`
+	fill := func(dir string) {
+		for i := range 16 {
+			var text strings.Builder
+			text.WriteString("#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <math.h>\n#include <errno.h>\n")
+			for f := range 120 {
+				fmt.Fprintf(&text, "int f%d_%d(int n) { int s = %d; char b[64]; for (int i = 0; i < n; i++) { snprintf(b, sizeof b, \"%%d\", i); s += atoi(b) %% (i + %d); } return s; }\n", i, f, f, f+1)
+			}
+			if i == 0 {
+				text.WriteString("int main(void) { return f0_0(3) < 0; }\n")
+			}
+			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("f%d.c", i)), []byte(text.String()), 0o644); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for name, o := range map[string]Options{"L2": {NoCgroup: true}, "L3": {}} {
+		b.Run(name, func(b *testing.B) {
+			box := New(o)
+			defer func() { _ = box.Close() }()
+			in, out := host{}.TempDir(b), b.TempDir()
+			fill(in)
+			fill(out)
+			spec := shellSpec(b, in, script)
+			spec.Limits.WallClock, spec.Limits.Processes, spec.Limits.MemoryBytes = 5*time.Minute, 64, 2<<30
+			var inside, outside []time.Duration
+			for b.Loop() {
+				start := time.Now()
+				if res, err := box.Run(context.Background(), spec); err != nil || res.ExitCode != 0 {
+					b.Fatalf("%v %d %s", err, res.ExitCode, res.Stderr.Head)
+				}
+				inside = append(inside, time.Since(start))
+				start = time.Now()
+				cmd := exec.Command("/bin/sh", "-c", script)
+				cmd.Dir = out
+				if text, err := cmd.CombinedOutput(); err != nil {
+					b.Fatalf("%v %s", err, text)
+				}
+				outside = append(outside, time.Since(start))
+			}
+			slices.Sort(inside)
+			slices.Sort(outside)
+			b.ReportMetric(float64(outside[len(outside)/2])/float64(inside[len(inside)/2]), "throughput")
+			b.ReportMetric(float64(inside[len(inside)/2].Milliseconds()), "ms/inside")
+			b.ReportMetric(float64(outside[len(outside)/2].Milliseconds()), "ms/outside")
+		})
 	}
 }

@@ -14,27 +14,39 @@ import (
 //
 //	processes allowed + own threads + threads beyond the first of each process
 //
-// The listener asks for threads: the limit grows by one for the process that makes one, and for the others when the
-// thread is there, so that their forks cannot take its place. At the limit itself a fork may thus be refused that a moment
-// later would not. Threads that end without a word leave it too high until the next look, which lowers it and ends
+// The listener asks for threads: the limit grows by one for the process that makes one, and for the others at the next
+// look, a millisecond later, when the thread is there, so that their forks cannot take its place. At the limit itself a
+// fork may thus be refused that a moment later would not. Threads that end without a word leave it too high until the next look, which lowers it and ends
 // processes, the newest first, that slipped in meanwhile.
 type births struct {
 	own     int // threads of this process
 	extra   int // threads beyond the first of each process, as last counted
+	counted []threads
 	pending [64]pendingThread
 	waiting int // pending threads
 	looked  time.Time
+	took    time.Duration // the last look
 	started time.Time
 }
 
-// pendingThread was allowed and is not there yet.
+// threads of a process, as last counted.
+type threads struct {
+	process int32
+	many    int
+}
+
+// pendingThread was allowed and is not there yet, or was there and is gone.
 type pendingThread struct {
 	leader int32 // its process; 0 for none
-	before int   // threads of the process before
+	asker  int32 // the thread that makes it
+	before int   // threads of the process before, those that were pending included
 	at     time.Time
 }
 
 const countEvery = 10 * time.Millisecond
+
+// lookShare bounds what looking costs: one part in so many of a processor's time, however many processes there are.
+const lookShare = 20
 
 // mayStart binds the entry to its limits when it asks for its own session, which is before it runs.
 func (w *watcher) mayStart(tid int32) bool {
@@ -54,35 +66,72 @@ func (w *watcher) mayStart(tid int32) bool {
 	return true
 }
 
-// thread makes room for one more thread, up to the wall that the hard limit is, and waits a little until it is there.
+// thread makes room for one more thread, up to the wall that the hard limit is. The next look counts it.
 func (b *births) thread(w *watcher, q kernel.Question) {
-	leader, before := w.tree.Threads(q.TID)
+	leader, now := w.tree.Threads(q.TID)
+	before := b.recount(leader, q.TID, now)
 	slot := b.free()
 	if leader == 0 || slot == nil || w.h.order.Processes+b.extra+b.waiting >= w.h.order.Processes*tasksPerProcess {
 		b.count(w)
 		kernel.Answer(w.listener, q, uint32(syscall.EAGAIN))
 		return
 	}
-	*slot = pendingThread{leader: leader, before: before, at: time.Now()}
+	*slot = pendingThread{leader: leader, asker: q.TID, before: before, at: time.Now()}
 	b.waiting++
 	b.set(w, leader)
 	kernel.Answer(w.listener, q, 0)
-	for range 20 {
-		kernel.Nap(20 * time.Microsecond)
-		if b.settle(w, slot) {
-			break
-		}
-	}
-	b.count(w)
 }
 
-func (b *births) free() *pendingThread {
+// recount takes the threads of one process as they are now. What the asker asked for before is over: it asks again, so what it made is
+// among them or has ended since. before is how many there will be without the one that is asked for now.
+func (b *births) recount(leader, asker int32, now int) (before int) {
+	before = now
 	for i := range b.pending {
-		if b.pending[i].leader == 0 {
-			return &b.pending[i]
+		p := &b.pending[i]
+		switch {
+		case p.leader != leader || leader == 0:
+		case p.asker == asker || now > p.before:
+			p.leader = 0
+			b.waiting--
+		default:
+			before++
 		}
 	}
-	return nil
+	for i := range b.counted {
+		if c := &b.counted[i]; c.process == leader {
+			b.extra += max(0, now-1) - max(0, c.many-1)
+			c.many = now
+			return before
+		}
+	}
+	if leader != 0 && len(b.counted) < cap(b.counted) {
+		b.extra += max(0, now-1)
+		b.counted = append(b.counted, threads{leader, now})
+	}
+	return before
+}
+
+// soon is how long a call may take that was allowed, where its place is needed.
+const soon = 5 * time.Millisecond
+
+// free finds a place for a pending thread: an empty one, else that of the oldest, whose thread has most likely come and gone.
+func (b *births) free() *pendingThread {
+	var oldest *pendingThread
+	for i := range b.pending {
+		p := &b.pending[i]
+		if p.leader == 0 {
+			return p
+		}
+		if oldest == nil || p.at.Before(oldest.at) {
+			oldest = p
+		}
+	}
+	if time.Since(oldest.at) < soon {
+		return nil
+	}
+	oldest.leader = 0
+	b.waiting--
+	return oldest
 }
 
 // settle reports whether a pending thread is there, or its process gone, or a second has passed.
@@ -99,19 +148,20 @@ func (b *births) settle(w *watcher, p *pendingThread) bool {
 func (b *births) wait(atMost time.Duration) time.Duration {
 	switch {
 	case b.waiting > 0 || time.Since(b.started) < 10*countEvery: // the own threads still grow
-		return min(atMost, time.Millisecond)
+		return min(atMost, max(time.Millisecond, lookShare*b.took))
 	case b.extra > 0:
-		return min(atMost, countEvery)
+		return min(atMost, max(countEvery, lookShare*b.took))
 	}
 	return atMost
 }
 
 // look brings the limits up to date and ends processes that are too many.
 func (b *births) look(w *watcher) {
-	if w.h.shared() || !w.limited.Load() || b.own == 0 || time.Since(b.looked) < b.wait(countEvery) {
+	if w.h.shared() || !w.limited.Load() || b.own == 0 || time.Since(b.looked) < b.wait(max(countEvery, lookShare*b.took)) {
 		return
 	}
 	b.looked = time.Now()
+	defer func() { b.took = time.Since(b.looked) }()
 	own := kernel.OwnThreads(w.h.proc)
 	if b.extra == 0 && b.waiting == 0 && own == b.own {
 		return
@@ -131,7 +181,14 @@ func (b *births) look(w *watcher) {
 // count counts the threads there are and gives every process its limit.
 func (b *births) count(w *watcher) {
 	w.tree.Scan()
-	b.extra = w.tree.ExtraThreads()
+	b.extra, b.counted = 0, b.counted[:0]
+	for _, pid := range w.tree.Pids {
+		_, many := w.tree.Threads(pid)
+		b.extra += max(0, many-1)
+		if len(b.counted) < cap(b.counted) {
+			b.counted = append(b.counted, threads{pid, many})
+		}
+	}
 	for _, pid := range w.tree.Pids {
 		b.set(w, pid)
 	}

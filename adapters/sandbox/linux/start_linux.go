@@ -200,6 +200,7 @@ type grant struct {
 
 func (w *watcher) watch() {
 	w.known = make([]int32, 0, 4096)
+	w.births.counted = make([]threads, 0, 4096)
 	every := w.h.setup.Poll
 	if w.h.order.Cgroup {
 		every = time.Second

@@ -73,14 +73,6 @@ func (t *Tree) numbers(dir int, to []int32) []int32 {
 	}
 }
 
-// ExtraThreads counts, over the processes of the last Scan, the threads beyond the first of each.
-func (t *Tree) ExtraThreads() (sum int) {
-	for _, pid := range t.Pids {
-		sum += max(0, int(field(t.read(pid, "/status\x00"), "Threads:"))-1)
-	}
-	return sum
-}
-
 // Threads returns the process of a thread and how many threads it has, or zeros when it is gone.
 func (t *Tree) Threads(tid int32) (process int32, threads int) {
 	status := t.read(tid, "/status\x00")
