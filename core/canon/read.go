@@ -63,7 +63,7 @@ func (d *Doc) read(text []byte, l Limits) *fault.Error {
 		*d = Doc{}
 	}
 	d.text, d.model = text, nil
-	d.nodes, d.order, d.arena, d.open = d.nodes[:0], d.order[:0], d.arena[:0], d.open[:0]
+	d.nodes, d.order, d.arena, d.open, d.keys = d.nodes[:0], d.order[:0], d.arena[:0], d.open[:0], d.keys[:0]
 	l = l.filled()
 	if len(text) > l.Bytes {
 		return fault.New(CodeTooLarge, "bytes", len(text), "limit", l.Bytes)
@@ -332,35 +332,67 @@ func (p *parser) close(self, mark int) {
 	p.open = p.open[:mark]
 }
 
-// sortMany sorts by eight characters behind what all names begin with, and looks at the rest only where those are equal. Equal names
-// keep their order.
-func (p *parser) sortMany(names []uint32) {
+// Many names are sorted by eight characters at a time: fewNames are sorted by comparing them, and so is what is still together after
+// keyLevels times, which then begins with so much that is equal that comparing it is cheap.
+const (
+	fewNames  = 12
+	keyLevels = 4
+)
+
+// sortMany sorts names that are equal up to from; equal names keep their order.
+func (p *parser) sortMany(names []uint32, from, level int) {
+	if len(names) <= fewNames || level == keyLevels {
+		slices.SortFunc(names, func(a, b uint32) int {
+			if c := compare(p.Text(int(a))[from:], p.Text(int(b))[from:]); c != 0 {
+				return c
+			}
+			return cmp.Compare(a, b)
+		})
+		return
+	}
+	mark := len(p.keys)
+	for _, n := range names {
+		p.keys = append(p.keys, keyed{key(p.Text(int(n))[from:]), n})
+	}
+	keys := p.keys[mark:]
+	slices.SortFunc(keys, func(a, b keyed) int {
+		if a.key < b.key {
+			return -1
+		}
+		if a.key > b.key {
+			return 1
+		}
+		return int(a.name) - int(b.name)
+	})
+	for i, k := range keys {
+		names[i] = k.name
+	}
+	for i := 0; i < len(keys); {
+		end := i + 1
+		for end < len(keys) && keys[end].key == keys[i].key {
+			end++
+		}
+		if run := names[i:end]; len(run) > 1 {
+			p.sortMany(run, p.common(run, from), level+1)
+		}
+		i = end
+	}
+	p.keys = p.keys[:mark]
+}
+
+// common is how much names have in common that are equal up to from.
+func (p *parser) common(names []uint32, from int) int {
 	first := p.Text(int(names[0]))
 	common := len(first)
 	for _, n := range names[1:] {
 		text := p.Text(int(n))
-		k := 0
+		k := from
 		for k < common && k < len(text) && text[k] == first[k] {
 			k++
 		}
 		common = k
 	}
-	p.keys = p.keys[:0]
-	for _, n := range names {
-		p.keys = append(p.keys, keyed{key(p.Text(int(n))[common:]), n})
-	}
-	slices.SortFunc(p.keys, func(a, b keyed) int {
-		if a.key != b.key {
-			return cmp.Compare(a.key, b.key)
-		}
-		if c := compare(p.Text(int(a.name))[common:], p.Text(int(b.name))[common:]); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.name, b.name)
-	})
-	for i, k := range p.keys {
-		names[i] = k.name
-	}
+	return common
 }
 
 // keyed is a name by its key.
@@ -391,14 +423,14 @@ func (p *parser) sort(mark int) *fault.Error {
 	if sorted {
 		return nil
 	}
-	if len(names) <= 12 {
+	if len(names) <= fewNames {
 		for i := 1; i < len(names); i++ {
 			for k := i; k > 0 && compare(p.Text(int(names[k-1])), p.Text(int(names[k]))) > 0; k-- {
 				names[k-1], names[k] = names[k], names[k-1]
 			}
 		}
 	} else {
-		p.sortMany(names)
+		p.sortMany(names, 0, 0)
 	}
 	for i := 1; i < len(names); i++ {
 		if name := p.Text(int(names[i])); compare(p.Text(int(names[i-1])), name) == 0 {

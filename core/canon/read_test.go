@@ -421,3 +421,27 @@ func TestRead_ManyNamesAreSorted(t *testing.T) {
 		}
 	}
 }
+
+// Names that share long beginnings in groups, each group longer than the last: every level of the sort is used.
+func TestRead_NamesInNestedGroups(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	names := map[string]int{}
+	for depth := range 8 {
+		prefix := strings.Repeat("abcdefghij", depth)
+		for i := range 40 {
+			names[prefix+fmt.Sprint(r.IntN(1000))+strings.Repeat("z", i%9)] = i
+		}
+	}
+	text := []byte("{")
+	for name, v := range names { // a map's order: any
+		text = fmt.Appendf(text, "%q:%d,", name, v)
+	}
+	text = append(text, `"":0}`...)
+	want, err := jcs.Transform(text)
+	require.NoError(t, err)
+	d, err := canon.Read(text, canon.Limits{})
+	require.NoError(t, err)
+	got, err := d.Append(nil)
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
+}
