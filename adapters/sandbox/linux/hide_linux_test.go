@@ -72,13 +72,13 @@ var hides = map[string]func() int64{
 		return sum
 	},
 	"messages": func() (sum int64) {
+		m := make([]byte, 8+8192) // once: its own heap is not what is hidden
+		m[0] = 1
 		for sum < 4*hideLimit {
 			q, _, e := syscall.Syscall(nr(68, 186), 0, 0o600, 0)
 			if e != 0 {
 				return sum
 			}
-			m := make([]byte, 8+8192)
-			m[0] = 1
 			for range 2 {
 				if raw(nr(69, 189), q, addr(m), 8192, 0x800) == nil {
 					sum += 8192
@@ -141,8 +141,8 @@ func TestSandbox_CountsMemoryOfNobody(t *testing.T) {
 		sortRoots(spec.Roots)
 		res, err := box.Run(context.Background(), spec)
 		require.NoError(t, err)
-		if res.End == sandbox.EndMemory {
-			continue
+		if res.End == sandbox.EndMemory || strings.Contains(string(res.Stderr.Head), "runtime: out of memory") {
+			continue // it was ended, or got no more
 		}
 		var held int64
 		_, err = fmt.Sscanf(string(res.Stdout.Head), "held %d", &held)
