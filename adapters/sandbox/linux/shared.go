@@ -25,6 +25,7 @@ const (
 	NoteScratch   fault.Code = "sandbox.note_scratch"   // the temporary directory is on disk, in a place of ours
 	NoteProtect   fault.Code = "sandbox.note_protect"   // beside what stays read-only nothing can be made or removed
 	NoteKilled    fault.Code = "sandbox.note_killed"    // what remains when the helper itself is killed
+	NoteForks     fault.Code = "sandbox.note_forks"     // fork(2) waits to be asked, and a child's end at that moment makes it fail in programs that do not try again
 )
 
 // levelNotes are what the owner should know of a level before approving.
@@ -32,7 +33,7 @@ func levelNotes(level sandbox.Level) (out []*fault.Error) {
 	if level != sandbox.L1 {
 		return nil
 	}
-	for _, c := range []fault.Code{NoteMetadata, NoteExecute, NoteAttribute, NoteAccounts, NoteMissing, NoteScratch, NoteProtect, NoteKilled} {
+	for _, c := range []fault.Code{NoteMetadata, NoteExecute, NoteAttribute, NoteAccounts, NoteMissing, NoteScratch, NoteProtect, NoteKilled, NoteForks} {
 		out = append(out, fault.New(c))
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -133,7 +134,13 @@ func TestShared_OrdinaryWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := host{}.TempDir(t)
-			res := runShared(t, box, dir, "set -e\n"+script)
+			var res sandbox.Result
+			for range 3 { // a child that ends while fork(2) waits to be asked interrupts it, and dash does not try again: see the package
+				res = runShared(t, box, dir, "set -e\n"+script)
+				if !strings.Contains(string(res.Stderr.Head), "Cannot fork") {
+					break
+				}
+			}
 			assert.Zero(t, res.ExitCode, "%s\n%s", res.Stdout.Head, res.Stderr.Head)
 		})
 	}
