@@ -70,6 +70,7 @@ func (w *watcher) mayStart(tid int32) bool {
 func (b *births) thread(w *watcher, q kernel.Question) {
 	leader, now := w.tree.Threads(q.TID)
 	before := b.recount(leader, q.TID, now)
+	b.own = kernel.OwnThreads(w.h.proc)
 	slot := b.free()
 	if leader == 0 || slot == nil || w.h.order.Processes+b.extra+b.waiting >= w.h.order.Processes*tasksPerProcess {
 		b.count(w)
